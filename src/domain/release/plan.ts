@@ -1,0 +1,84 @@
+import type { Mode } from '../core/mode.ts';
+
+/** What Enforce would do now. A value: printed by Shadow, hashed, approved by that hash, and run unchanged. */
+export interface Plan {
+  readonly release: string;
+  /** In the order of the spec. The first is the canary. */
+  readonly items: readonly PlanItem[];
+}
+
+/** One target's part of a plan. */
+export interface PlanItem {
+  readonly target: string;
+  /**
+   * `roll` writes `to` and proves it. `verify` writes nothing: `to` is already applied here by this release but has not
+   * passed yet (an earlier run was lost in the middle), so gate and soak are done and the way back is kept.
+   */
+  readonly action: 'roll' | 'verify';
+  /** The image as the template has it now. */
+  readonly from: string;
+  /** `repo:tag@sha256:…`. */
+  readonly to: string;
+  readonly toLabel: string;
+  readonly why: 'update' | 'drift' | 'pin' | 'unproven';
+}
+
+/** Phases of a target as people see them. */
+export type TargetPhase =
+  'Current' | 'Pending' | 'Held' | 'Drifted' | 'RollingOut' | 'RolledBack' | 'Failed' | 'Unknown';
+
+/** Sub-phases of RollingOut. */
+export type RolloutStep = 'Preflight' | 'Approval' | 'Patching' | 'Rolling' | 'Soaking' | 'RollingBack' | 'Recovering';
+
+/** Stable words for why a target is Held; programs may branch on them. */
+export type HeldReason =
+  | 'Blocked'
+  | 'Cooldown'
+  | 'MajorChange'
+  | 'UnknownVersion'
+  | 'Downgrade'
+  | 'Architecture'
+  | 'ArchitectureUnknown'
+  | 'ZeroReplicas'
+  | 'OnDeleteStrategy'
+  | 'WorkloadPaused'
+  | 'NoSuchContainer'
+  | 'SecondWriter'
+  | 'OtherRelease'
+  | 'MinimumAge'
+  | 'OutsideWindow'
+  | 'Frozen'
+  | 'Rejected'
+  | 'StoppedByFailure';
+
+/** One target as `status` shows it. */
+export interface TargetView {
+  readonly name: string;
+  readonly cluster: string;
+  readonly workload: string;
+  readonly phase: TargetPhase;
+  readonly step: RolloutStep | null;
+  /** A CamelCase word; for Held a `HeldReason`. Empty where the phase says it all. */
+  readonly reason: string;
+  /** A sentence for people. */
+  readonly message: string;
+  readonly current: string | null;
+  readonly desired: string | null;
+  readonly desiredLabel: string | null;
+  readonly applied: string | null;
+  readonly rollbackTo: string | null;
+}
+
+/** What one evaluation came to. */
+export interface Evaluation {
+  readonly effectiveMode: Mode;
+  /** Why the effective mode is lower than the spec's; null where it is not. */
+  readonly modeReason: string | null;
+  readonly registryReachable: boolean;
+  readonly targets: readonly TargetView[];
+  /** What Enforce would do now; empty items where there is nothing to do. */
+  readonly plan: Plan;
+  readonly planHash: string;
+  /** Epoch milliseconds at which time alone may change the answer (window, age, cooldown); null where it cannot. */
+  readonly changesAt: number | null;
+}

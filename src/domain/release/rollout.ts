@@ -1,0 +1,134 @@
+import type { Verdict } from '../core/verdict.ts';
+import type { Marks, Placement } from './observation.ts';
+import type { PlanItem, RolloutStep, TargetPhase } from './plan.ts';
+import type { ReleaseSpec } from './spec.ts';
+
+/**
+ * One rollout: a plan being carried out, as a value. `nextCommand` says what to do for a target, the workflow does it
+ * and `applyResult` takes the answer in. No other code decides anything about a rollout.
+ */
+export interface RolloutState {
+  readonly release: string;
+  /** Id of this rollout, unique for the release; written into events. */
+  readonly id: string;
+  readonly planHash: string;
+  readonly spec: ReleaseSpec;
+  /** Effective mode now; anything but Enforce freezes the rollout where it is. */
+  readonly mode: 'Observe' | 'Shadow' | 'Enforce';
+  /** Set while a person has paused the release: nothing new is started or written, what runs is still watched. */
+  readonly paused: boolean;
+  readonly abort: Abort | null;
+  /** Set on the first measured or unmeasured failure: no target is started after it. */
+  readonly stopped: Stop | null;
+  /** Plan hashes or `target` names that people have approved or rejected for this rollout. */
+  readonly decisions: readonly StepDecision[];
+  readonly targets: readonly TargetRollout[];
+  /** Names of targets by wave; the first wave is the canary alone. */
+  readonly waves: readonly (readonly string[])[];
+}
+
+/** `stop` leaves the target in progress where it is; `rollback` brings it back; `now` cuts even a rollback short. */
+export interface Abort {
+  readonly how: 'stop' | 'rollback';
+  readonly now: boolean;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export interface Stop {
+  readonly target: string;
+  readonly reason: string;
+  readonly message: string;
+  /** A measured failure, an unmeasured one, or a person. */
+  readonly cause: 'measured' | 'unmeasured' | 'person';
+}
+
+export interface StepDecision {
+  readonly target: string;
+  readonly approved: boolean;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: number;
+}
+
+export interface TargetRollout {
+  readonly item: PlanItem;
+  readonly step: 'Waiting' | RolloutStep | 'Restoring' | 'Passing' | 'Done';
+  /** When the step began, epoch milliseconds; its time-out counts from here. */
+  readonly since: number;
+  /** True from the moment the image write may have taken effect. From then on `rollbackTo` is set. */
+  readonly changed: boolean;
+  readonly rollbackTo: RollbackTarget | null;
+  readonly placements: readonly Placement[] | null;
+  /** Restart counts per `podUid/container` when the gate passed. */
+  readonly restarts: Readonly<Record<string, number>> | null;
+  /** Why this target is being rolled back; kept until the end. */
+  readonly failure: { readonly reason: string; readonly message: string; readonly block: boolean } | null;
+  readonly outcome: TargetOutcome | null;
+}
+
+export interface RollbackTarget {
+  readonly image: string;
+  readonly version: string | null;
+}
+
+export interface TargetOutcome {
+  readonly phase: TargetPhase;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What the workflow is to do next for one target. */
+export type Command =
+  | { readonly do: 'wait'; readonly for: 'wave' | 'approval' | 'enforce' | 'resume' }
+  | { readonly do: 'preflight' }
+  | { readonly do: 'patch'; readonly from: string; readonly to: string; readonly marks: MarksPatch }
+  | { readonly do: 'watchRollout'; readonly image: string; readonly deadline: number; readonly gateTimeoutMs: number }
+  | { readonly do: 'restorePlacements'; readonly placements: readonly Placement[] }
+  | { readonly do: 'watchSoak'; readonly image: string; readonly until: number }
+  | { readonly do: 'markPassed'; readonly marks: MarksPatch }
+  | { readonly do: 'rollBack'; readonly from: string; readonly to: string; readonly marks: MarksPatch }
+  | { readonly do: 'watchRecovery'; readonly image: string; readonly deadline: number }
+  | { readonly do: 'done' };
+
+/** Marks to set in a write; null removes one, absent leaves it. `block` is added to the blocked ones already there. */
+export type MarksPatch = {
+  readonly [K in Exclude<keyof Marks, 'blocked' | 'placements'>]?: string | null;
+} & {
+  readonly placements?: readonly Placement[] | null;
+  readonly block?: readonly Marks['blocked'][number][];
+  readonly unblock?: readonly string[];
+};
+
+/** What came of a command. */
+export type Result =
+  | { readonly of: 'preflight'; readonly verdict: Verdict; readonly found: PreflightFound | null }
+  | { readonly of: 'patch' | 'rollBack' | 'markPassed'; readonly write: WriteResult }
+  | {
+      readonly of: 'watchRollout';
+      readonly verdict: Verdict;
+      readonly restarts: Readonly<Record<string, number>>;
+      /** Placements that differ from the snapshot and are to be written again. */
+      readonly moved: readonly Placement[];
+      /** Set with a failed verdict: whether the image itself is proven bad and its digest is to be blocked. */
+      readonly block: boolean;
+    }
+  | { readonly of: 'restorePlacements'; readonly verdict: Verdict; readonly restored: readonly string[] }
+  | { readonly of: 'watchSoak'; readonly verdict: Verdict; readonly samples: number; readonly block: boolean }
+  | { readonly of: 'watchRecovery'; readonly verdict: Verdict; readonly moved: readonly Placement[] };
+
+export interface PreflightFound {
+  /** The running image: the template's, with the digest that the pods report where the template has none. */
+  readonly runningImage: string;
+  readonly placements: readonly Placement[] | null;
+  readonly marks: Marks;
+}
+
+/** What came of a write to a workload. */
+export type WriteResult =
+  /** In effect, read back. `repeated`: it was found already in effect, from a try whose reply was lost. */
+  | { readonly kind: 'written'; readonly repeated: boolean }
+  /** Refused before anything was written, because the world was not as planned. */
+  | { readonly kind: 'refused'; readonly reason: 'Incumbent' | 'Changed' | 'Missing' | 'Denied' | 'Invalid'; readonly message: string }
+  /** It may or may not be in effect, and could not be read back. */
+  | { readonly kind: 'unknown'; readonly message: string };

@@ -1,0 +1,89 @@
+import type { Condition } from '../core/conditions.ts';
+import type { EvidenceLog } from '../core/evidence.ts';
+import type { Evaluation, TargetPhase } from './plan.ts';
+import type { ReleaseSpec } from './spec.ts';
+
+/** What a release remembers between passes and through continue-as-new. Plain JSON. */
+export interface ReleaseState {
+  readonly name: string;
+  readonly spec: ReleaseSpec;
+  /** Grows with each change of the spec. */
+  readonly generation: number;
+  readonly paused: PersonMark | null;
+  /** A person's pin; outranks `spec.pin` until unpinned. */
+  readonly pin: (PersonMark & { readonly image: string }) | null;
+  readonly blocked: readonly Blocked[];
+  /** Candidates that age before they may be rolled, by line key. */
+  readonly candidates: Readonly<Record<string, Candidate>>;
+  readonly targets: Readonly<Record<string, TargetMemory>>;
+  readonly approval: ApprovalState | null;
+  /** Entries of finished rollouts, the newest last; bounded. */
+  readonly rollouts: readonly RolloutSummary[];
+  readonly rolloutCount: number;
+  readonly rollbacks: number;
+  readonly conditions: readonly Condition[];
+  readonly evidence: EvidenceLog;
+  /** The last evaluation; null before the first. */
+  readonly evaluation: Evaluation | null;
+}
+
+export interface PersonMark {
+  readonly by: string;
+  readonly reason: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+export interface Blocked {
+  /** `sha256:…` or a version label. */
+  readonly image: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: number;
+  /** Epoch milliseconds until which even an unblocked digest is not tried again; 0 where there is no cooldown. */
+  readonly cooldownUntil: number;
+}
+
+/** A frozen candidate: it ages while newer digests queue behind it, and newer ones never reset it. */
+export interface Candidate {
+  readonly digest: string;
+  readonly firstSeen: number;
+}
+
+export interface TargetMemory {
+  /** The last image this release wrote to the target; null before the first write and for what was found there. */
+  readonly applied: string | null;
+  readonly appliedVersion: string | null;
+  /** The last image that passed its soak here. */
+  readonly passed: string | null;
+  /** A phase that outlives the rollout that set it (RolledBack, Failed), until what is wanted changes or a retry. */
+  readonly stuck: {
+    readonly phase: Extract<TargetPhase, 'RolledBack' | 'Failed' | 'Held'>;
+    readonly reason: string;
+    readonly message: string;
+    readonly image: string;
+    readonly rollbackTo: string | null;
+    readonly at: number;
+  } | null;
+  /** Next attempt after a failed preflight, epoch milliseconds. */
+  readonly notBefore: number;
+  /** Drifts in a row by one other writer. */
+  readonly drifts: { readonly writer: string; readonly count: number; readonly lastImage: string } | null;
+}
+
+export interface ApprovalState {
+  readonly planHash: string;
+  readonly approved: boolean;
+  readonly by: string;
+  readonly reason: string;
+  readonly at: number;
+}
+
+export interface RolloutSummary {
+  readonly id: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly outcome: 'Promoted' | 'RolledBack' | 'Failed' | 'Aborted' | 'Held';
+  readonly message: string;
+  readonly targets: readonly { readonly name: string; readonly phase: TargetPhase; readonly from: string; readonly to: string; readonly reason: string }[];
+}
