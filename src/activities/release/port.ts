@@ -1,0 +1,151 @@
+import type { Observation, Placement } from '../../domain/release/observation.ts';
+import type { MarksPatch, Result, WriteResult } from '../../domain/release/rollout.ts';
+import type { Agents, Check, Health, ReleaseSpec, WorkloadKind } from '../../domain/release/spec.ts';
+
+/**
+ * The single calls of a release, as its workflows see them (by `import type` only). Each is safe to repeat: Temporal
+ * runs an activity again whenever it cannot know how the last try ended.
+ *
+ * Reads and waits never throw for what the outside says (that is a Verdict or a Reading); they throw only for
+ * cancellation and for faults of ours.
+ */
+export interface ReleaseActivities {
+  /** Reads once everything that one evaluation needs. */
+  observe(input: ObserveInput): Promise<Observation>;
+  /**
+   * Reads every `pollIntervalMs` and returns the first observation whose fingerprint is not `known`, or the last one when
+   * `until` has come. One activity in the history however long it waits. Heartbeats.
+   */
+  awaitChange(input: ObserveInput & AwaitChange): Promise<Observation>;
+  /** Reads what must hold before a target is touched, and what is needed to bring it back. Writes nothing. */
+  preflight(input: PreflightInput): Promise<ResultOf<'preflight'>>;
+  /**
+   * Writes image and marks in one patch, after reading the incumbents again and only where the image still is `from`;
+   * reads the object back. Finding image and marks already as wanted is `written` with `repeated`.
+   */
+  writeImage(input: WriteImageInput): Promise<WriteResult>;
+  /** Writes marks alone, in one patch, without touching the pod template. */
+  writeMarks(input: WriteMarksInput): Promise<WriteResult>;
+  /** Watches workload and pods until the rollout is proven or has failed; then asks the gate. Heartbeats. */
+  watchRollout(input: WatchRolloutInput): Promise<ResultOf<'watchRollout'>>;
+  /** Watches through the soak and returns on the first failure, or when it has passed. Heartbeats. */
+  watchSoak(input: WatchSoakInput): Promise<ResultOf<'watchSoak'>>;
+  /** Writes back the placements that the swap has moved, agent by agent, and reads them again. */
+  restorePlacements(input: RestorePlacementsInput): Promise<ResultOf<'restorePlacements'>>;
+  /** Kubernetes events on the targets' workloads. Best effort: a refused event is returned, never thrown. */
+  emitEvents(input: EmitEventsInput): Promise<EmitEventsResult>;
+}
+
+export type ResultOf<K extends Result['of']> = Extract<Result, { of: K }>;
+
+/** Where a target is. */
+export interface TargetAddress {
+  readonly name: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly kind: WorkloadKind;
+  readonly workload: string;
+  readonly container: string;
+}
+
+export interface ObserveInput {
+  /** Name of the release, without `release/`. */
+  readonly release: string;
+  readonly spec: ReleaseSpec;
+  /** A person's pin, which outranks the spec's; null where there is none. */
+  readonly pin: string | null;
+}
+
+export interface AwaitChange {
+  readonly known: string;
+  readonly pollIntervalMs: number;
+  /** Epoch milliseconds. */
+  readonly until: number;
+}
+
+export interface PreflightInput {
+  readonly release: string;
+  readonly target: TargetAddress;
+  /** The image as the plan saw it. */
+  readonly from: string;
+  readonly health: Health;
+  readonly agents: Agents;
+  /** Recorded human override: the running image need not pass the gate. */
+  readonly skipGate: boolean;
+  readonly incumbents: ReleaseSpec['incumbents'];
+}
+
+export interface WriteImageInput {
+  readonly release: string;
+  readonly target: TargetAddress;
+  readonly from: string;
+  readonly to: string;
+  readonly marks: MarksPatch;
+  /** Read again right before the write; one that is active or unreadable refuses it. Empty for a rollback. */
+  readonly incumbents: ReleaseSpec['incumbents'];
+}
+
+export interface WriteMarksInput {
+  readonly release: string;
+  readonly target: TargetAddress;
+  readonly marks: MarksPatch;
+}
+
+export interface WatchRolloutInput {
+  readonly release: string;
+  readonly target: TargetAddress;
+  /** `repo:tag@sha256:…` that the template must have all the while. */
+  readonly image: string;
+  readonly health: Health;
+  readonly agents: Agents;
+  /** Placements before the change; agents that were there must be there again. Null where not read. */
+  readonly placements: readonly Placement[] | null;
+  /** Epoch milliseconds by which the new pods must be ready. */
+  readonly deadline: number;
+  /** From ready pods to a passed gate. */
+  readonly gateTimeoutMs: number;
+}
+
+export interface WatchSoakInput {
+  readonly release: string;
+  readonly target: TargetAddress;
+  readonly image: string;
+  readonly health: Health;
+  readonly agents: Agents;
+  readonly placements: readonly Placement[] | null;
+  /** Restart counts per `podUid/container` when the gate passed. */
+  readonly restarts: Readonly<Record<string, number>>;
+  readonly checks: readonly Check[];
+  readonly probeIntervalMs: number;
+  readonly minimumSamples: number;
+  /** Epoch milliseconds at which the soak may pass. */
+  readonly until: number;
+}
+
+export interface RestorePlacementsInput {
+  readonly release: string;
+  readonly target: TargetAddress;
+  readonly image: string;
+  readonly agents: Agents;
+  readonly placements: readonly Placement[];
+}
+
+/** A Kubernetes event on a target's workload. */
+export interface TargetEvent {
+  readonly target: TargetAddress;
+  readonly type: 'Normal' | 'Warning';
+  /** CamelCase, such as RollingBack. */
+  readonly reason: string;
+  readonly message: string;
+  /** Makes repeats of one event the same event. */
+  readonly key: string;
+}
+
+export interface EmitEventsInput {
+  readonly release: string;
+  readonly events: readonly TargetEvent[];
+}
+
+export interface EmitEventsResult {
+  readonly refused: readonly { readonly key: string; readonly message: string }[];
+}
