@@ -1,3 +1,5 @@
+import type { TargetAddress } from '../../domain/release/address.ts';
+import type { TargetEvent } from '../../domain/release/events.ts';
 import type { Observation, Placement } from '../../domain/release/observation.ts';
 import type { MarksPatch, Result, WriteResult } from '../../domain/release/rollout.ts';
 import type { Agents, Check, Health, ReleaseSpec, WorkloadKind } from '../../domain/release/spec.ts';
@@ -37,16 +39,6 @@ export interface ReleaseActivities {
 }
 
 export type ResultOf<K extends Result['of']> = Extract<Result, { of: K }>;
-
-/** Where a target is. */
-export interface TargetAddress {
-  readonly name: string;
-  readonly cluster: string;
-  readonly namespace: string;
-  readonly kind: WorkloadKind;
-  readonly workload: string;
-  readonly container: string;
-}
 
 export interface ObserveInput {
   /** Name of the release, without `release/`. */
@@ -128,17 +120,6 @@ export interface RestorePlacementsInput {
   readonly image: string;
   readonly agents: Agents;
   readonly placements: readonly Placement[];
-}
-
-/** A Kubernetes event on a target's workload. */
-export interface TargetEvent {
-  readonly target: TargetAddress;
-  readonly type: 'Normal' | 'Warning';
-  /** CamelCase, such as RollingBack. */
-  readonly reason: string;
-  readonly message: string;
-  /** Makes repeats of one event the same event. */
-  readonly key: string;
 }
 
 export interface EmitEventsInput {

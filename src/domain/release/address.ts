@@ -1,0 +1,24 @@
+import { targetName, workloadOf, type ReleaseSpec, type TargetSpec, type WorkloadKind } from './spec.ts';
+
+/** Where a target is. */
+export interface TargetAddress {
+  readonly name: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly kind: WorkloadKind;
+  readonly workload: string;
+  readonly container: string;
+}
+
+/** The address of a target, with the release's cluster where it names none. */
+export function addressOf(target: TargetSpec, release: Pick<ReleaseSpec, 'cluster'>): TargetAddress {
+  const workload = workloadOf(target);
+  return {
+    name: targetName(target),
+    cluster: target.cluster ?? release.cluster,
+    namespace: target.namespace,
+    kind: workload.kind,
+    workload: workload.name,
+    container: target.container,
+  };
+}

@@ -1,0 +1,45 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { ReleaseActivities } from '../../activities/release/port.ts';
+import { RELEASE_WAIT_QUEUE } from './messages.ts';
+
+/**
+ * Time-outs and retries by class of activity. None gives up by itself: what an operation does after too long is decided
+ * by its own deadlines in src/domain, never by a retry policy.
+ */
+
+/** Reads: quick, and tried again until they answer. What the outside says is in the answer, so a throw is our fault or the worker's end. */
+export const read = proxyActivities<Pick<ReleaseActivities, 'observe' | 'preflight' | 'emitEvents'>>({
+  startToCloseTimeout: '5m',
+  heartbeatTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
+});
+
+/**
+ * Writes: safe to repeat, and repeated until their effect is known. The first retry is soon, since a rollback may be
+ * what is waiting.
+ */
+export const write = proxyActivities<Pick<ReleaseActivities, 'writeImage' | 'writeMarks' | 'restorePlacements'>>({
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '30s',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '15s' },
+});
+
+/** Watches of a rollout: a worker that has died is noticed within seconds, and the next one goes on from the heartbeat. */
+export const watch = proxyActivities<Pick<ReleaseActivities, 'watchRollout' | 'watchSoak'>>({
+  taskQueue: RELEASE_WAIT_QUEUE,
+  startToCloseTimeout: '7d',
+  heartbeatTimeout: '5s',
+  // They only read, so nobody need wait for one that is no longer wanted.
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' },
+});
+
+/** The wait of an idle release: one activity for hours, whose worker's death may take a minute to be noticed. */
+export const idle = proxyActivities<Pick<ReleaseActivities, 'awaitChange'>>({
+  taskQueue: RELEASE_WAIT_QUEUE,
+  startToCloseTimeout: '1d',
+  heartbeatTimeout: '60s',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
+});

@@ -1,0 +1,161 @@
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  isCancellation,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { applyResult } from '../../domain/release/apply-result.ts';
+import { transitionEvents, type TargetEvent } from '../../domain/release/events.ts';
+import { nextCommand } from '../../domain/release/next-command.ts';
+import { abortRollout, decideStep, isFinished, setMode, setPaused } from '../../domain/release/rollout-control.ts';
+import { rolloutText } from '../../domain/release/rollout-text.ts';
+import type { Command, Result, RolloutState } from '../../domain/release/rollout.ts';
+import { execute } from './execute.ts';
+import { read } from './activities.ts';
+import {
+  rolloutControlSignal,
+  rolloutReportSignal,
+  rolloutStateQuery,
+  type RolloutControl,
+  type RolloutInput,
+  type RolloutReport,
+} from './messages.ts';
+
+/**
+ * Carries one plan out. Every decision is a pure function of the state (`nextCommand`, `applyResult`); this workflow
+ * only does what they say, tells the release of each step, and lets people interrupt what is being watched.
+ *
+ * A write is never interrupted: its outcome is awaited and taken in, whatever people say meanwhile.
+ */
+export async function releaseRollout(input: RolloutInput): Promise<void> {
+  let state = input.state;
+  let reportTo = input.reportTo;
+  let draining = false;
+  const pending: Promise<void>[] = [];
+
+  setHandler(rolloutStateQuery, () => state);
+  setHandler(rolloutControlSignal, async (control) => {
+    if (control.kind === 'report') {
+      reportTo = control.to;
+      await report({ rollout: state.id, kind: 'state', state, finished: false });
+      return;
+    }
+    state = applyControl(state, control, Date.now());
+    describe();
+  });
+
+  function describe(): void {
+    setCurrentDetails(rolloutText(state));
+  }
+
+  async function report(message: RolloutReport): Promise<void> {
+    try {
+      await getExternalWorkflowHandle(reportTo).signal(rolloutReportSignal, message);
+    } catch (error) {
+      // The release was terminated: the rollout goes on, and a new release asks for the whole state when it starts.
+      if (isCancellation(error)) throw error;
+    }
+  }
+
+  /** Events and reports must not hold up a rollback; they are awaited at the end. */
+  function later(work: Promise<void>): void {
+    pending.push(
+      work.catch((error: unknown) => {
+        if (isCancellation(error)) throw error;
+      }),
+    );
+  }
+
+  async function emit(events: readonly TargetEvent[]): Promise<void> {
+    if (events.length > 0) await read.emitEvents({ release: state.release, events });
+  }
+
+  function absorb(target: string, result: Result): void {
+    const before = state;
+    state = applyResult(state, target, result, Date.now());
+    const changed = state.targets.filter((t, index) => t !== before.targets[index]);
+    for (const t of changed) later(report({ rollout: state.id, kind: 'target', target: t, stopped: state.stopped }));
+    later(emit(transitionEvents(before, state, workflowInfo().runId)));
+    describe();
+  }
+
+  async function drive(target: string): Promise<void> {
+    while (!draining) {
+      const command = nextCommand(state, target, Date.now());
+      if (command.do === 'done') return;
+      if (command.do === 'wait') {
+        await condition(() => draining || !same(nextCommand(state, target, Date.now()), command));
+        continue;
+      }
+      const result = isWatch(command)
+        ? await untilOtherwise(target, command)
+        : await CancellationScope.nonCancellable(() => execute(state, target, command));
+      if (result) absorb(target, result);
+    }
+  }
+
+  /** Does a watch until it ends, or until something else is to be done for the target. */
+  async function untilOtherwise(target: string, command: Command): Promise<Result | null> {
+    const scope = new CancellationScope();
+    let result: Result | null = null;
+    try {
+      await scope.run(async () => {
+        await Promise.race([
+          execute(state, target, command).then((r) => {
+            result = r;
+          }),
+          condition(() => nextCommand(state, target, Date.now()).do !== command.do),
+        ]);
+      });
+    } finally {
+      scope.cancel();
+    }
+    return result;
+  }
+
+  describe();
+  if (workflowInfo().continuedFromExecutionRunId === undefined) {
+    await report({ rollout: state.id, kind: 'state', state, finished: false });
+  }
+  const drives = state.targets.map((t) => drive(t.item.target));
+  const drained = condition(() => isFinished(state) || workflowInfo().continueAsNewSuggested).then(() => {
+    draining = true;
+  });
+  await Promise.all([...drives, drained]);
+  await Promise.all(pending);
+  if (!isFinished(state)) await continueAsNew<typeof releaseRollout>({ state, reportTo });
+  await report({ rollout: state.id, kind: 'state', state, finished: true });
+}
+
+function applyControl(
+  state: RolloutState,
+  control: Exclude<RolloutControl, { kind: 'report' }>,
+  now: number,
+): RolloutState {
+  switch (control.kind) {
+    case 'mode':
+      return setMode(state, control.mode);
+    case 'paused':
+      return setPaused(state, control.paused);
+    case 'abort':
+      return abortRollout(state, { how: control.how, now: control.now, by: control.by, reason: control.reason }, now);
+    case 'decide':
+      return decideStep(
+        state,
+        { target: control.target, approved: control.approved, by: control.by, reason: control.reason, at: now },
+        now,
+      );
+  }
+}
+
+function isWatch(command: Command): boolean {
+  return command.do === 'watchRollout' || command.do === 'watchSoak' || command.do === 'watchRecovery';
+}
+
+function same(a: Command, b: Command): boolean {
+  return a.do === b.do && (a.do !== 'wait' || b.do !== 'wait' || a.for === b.for);
+}
