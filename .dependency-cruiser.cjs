@@ -1,0 +1,63 @@
+/** The import rules of docs/architecture.md, proven at each check. */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circular',
+      comment: 'A cycle has no first file to read.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'domain-is-pure',
+      comment: 'Decisions know nothing of Temporal, Kubernetes or Node: they run in the workflow sandbox and in tests alike.',
+      severity: 'error',
+      from: { path: '^src/domain' },
+      to: { path: ['^src/(activities|workflows|worker|starters)', 'node_modules/(@temporalio|@kubernetes|undici|pino|commander)'] },
+    },
+    {
+      name: 'domain-imports-no-node',
+      severity: 'error',
+      from: { path: '^src/(domain|workflows)' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'workflows-see-activities-by-type-only',
+      comment: 'A value import would pull the outside world into the sandbox.',
+      severity: 'error',
+      from: { path: '^src/workflows' },
+      to: { path: '^src/(activities|worker|starters)', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'workflows-import-no-client',
+      severity: 'error',
+      from: { path: '^src/workflows' },
+      to: { path: 'node_modules/(@temporalio/(client|worker|activity)|@kubernetes|undici)' },
+    },
+    {
+      name: 'activities-import-domain-only',
+      severity: 'error',
+      from: { path: '^src/activities' },
+      to: { path: '^src/(workflows|worker|starters)' },
+    },
+    {
+      name: 'src-imports-no-test',
+      severity: 'error',
+      from: { path: '^src' },
+      to: { path: '^(test|bench|scripts)' },
+    },
+    {
+      name: 'nothing-imports-starters',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/starters' },
+      to: { path: '^src/starters' },
+    },
+    { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+  },
+};

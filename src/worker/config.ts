@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+
+/**
+ * The worker's own configuration: what it may reach and as whom. Secrets stand in files or environment variables that
+ * this names; a spec never names any of it.
+ */
+const secretRef = z.union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })]);
+
+const clusterSchema = z.union([
+  z.strictObject({ inCluster: z.literal(true) }),
+  z.strictObject({ kubeconfig: z.string().min(1).optional(), context: z.string().min(1).optional() }),
+]);
+
+const registrySchema = z.strictObject({
+  plainHttp: z.boolean().default(false),
+  caFile: z.string().optional(),
+  username: z.string().optional(),
+  password: secretRef.optional(),
+});
+
+const prometheusSchema = z.strictObject({
+  url: z.url({ protocol: /^https?$/, hostname: /.+/ }),
+  bearer: secretRef.optional(),
+  username: z.string().optional(),
+  password: secretRef.optional(),
+  caFile: z.string().optional(),
+});
+
+const configSchema = z.strictObject({
+  clusters: z.record(z.string(), clusterSchema).default({}),
+  registries: z.record(z.string(), registrySchema).default({}),
+  dockerConfig: z.string().optional(),
+  prometheus: prometheusSchema.optional(),
+  notify: z
+    .array(z.strictObject({ webhook: secretRef, format: z.enum(['json', 'slack']).default('json') }))
+    .default([]),
+  /** Encrypts every payload in Temporal; the first key encrypts, all decrypt. */
+  codec: z.strictObject({ keys: z.array(z.strictObject({ id: z.string().min(1), key: secretRef })).min(1) }).optional(),
+  listen: z.string().default('127.0.0.1:9469'),
+});
+
+export type WorkerConfig = z.output<typeof configSchema>;
+export type SecretRef = z.output<typeof secretRef>;
+
+/** A configuration that cannot be used; the message names file and path. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads the worker's configuration file.
+ *
+ * @param file path of a YAML file; undefined for the defaults: the current kubeconfig context as cluster `default`
+ * @throws ConfigError naming file, line and path of what is wrong
+ */
+export async function readWorkerConfig(file: string | undefined): Promise<WorkerConfig> {
+  if (file === undefined) return configSchema.parse({});
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new ConfigError(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+  }
+  const document = parseDocument(text, { prettyErrors: true });
+  const [syntax] = document.errors;
+  if (syntax) throw new ConfigError(`${file}: ${syntax.message}`);
+  const parsed = configSchema.safeParse(document.toJS() ?? {});
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((i) => `${file}: ${i.path.join('.') || '(document)'}: ${i.message}`);
+    throw new ConfigError(lines.join('\n'));
+  }
+  return parsed.data;
+}
+
+/**
+ * The value of a secret, read anew at each call so that a rotated file is honoured.
+ *
+ * @throws ConfigError where the variable is unset or the file cannot be read; never with the value
+ */
+export async function readSecret(ref: SecretRef): Promise<string> {
+  if ('env' in ref) {
+    const value = process.env[ref.env];
+    if (value === undefined || value === '') throw new ConfigError(`environment variable ${ref.env} is not set`);
+    return value;
+  }
+  try {
+    return (await readFile(ref.file, 'utf8')).trim();
+  } catch (error) {
+    throw new ConfigError(`${ref.file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+  }
+}

@@ -1,0 +1,150 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { Client } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { NativeConnection, Runtime, Worker, type Logger } from '@temporalio/worker';
+import { RELEASE_QUEUE, RELEASE_WAIT_QUEUE } from '../workflows/release/messages.ts';
+import { createCodecs } from './codec.ts';
+import { readWorkerConfig, type WorkerConfig } from './config.ts';
+import { serveHealth } from './http.ts';
+import { createLogger } from './logger.ts';
+import { createReleaseMetrics } from './metrics.ts';
+import { releaseActivities } from './release-activities.ts';
+import { workflowBundle } from './workflow-bundle.ts';
+
+export const CAPABILITIES = ['release'] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+export interface WorkerOptions {
+  readonly capabilities: readonly Capability[];
+  /** Worker configuration file; undefined for the defaults. */
+  readonly configFile?: string;
+  /** Overrides the configuration's `listen`. */
+  readonly listen?: string;
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
+  /** Connects here instead of where Temporal's environment configuration says (the embedded server of `dev`). */
+  readonly address?: string;
+  /** Ends the worker; SIGTERM and SIGINT are the caller's to turn into it. */
+  readonly signal: AbortSignal;
+  /** Called once, when it polls and serves health. */
+  readonly onReady?: (where: { health: string; namespace: string; address: string }) => void;
+}
+
+/** Below the 60 s of grace that deploy/ gives the pod, so that activities hear of the end before the kernel ends them. */
+const SHUTDOWN_GRACE = '30s';
+const SHUTDOWN_FORCE = '50s';
+
+/** Waits hold a slot each for hours; reads and writes are short. */
+const WAIT_SLOTS = 2_000;
+const SLOTS = 100;
+
+/**
+ * Runs workers for the given capabilities until the signal aborts: per capability a queue for workflows, reads and
+ * writes, and one for waits.
+ *
+ * @returns when all work has been handed back and connections are closed
+ * @throws ConfigError, or the connection's error
+ */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const config = await readWorkerConfig(options.configFile);
+  const logger = createLogger(options.logLevel ?? 'info');
+  const runtimeMetrics = await installRuntime(logger);
+  const codecs = await createCodecs(config);
+  const loaded = loadClientConnectConfig();
+  const namespace = loaded.namespace ?? 'default';
+  const connectionOptions = options.address === undefined ? loaded.connectionOptions : { address: options.address };
+  const connection = await NativeConnection.connect(connectionOptions);
+  try {
+    const dataConverter = { payloadCodecs: codecs };
+    const client = new Client({ connection, namespace, dataConverter });
+    const workers = await createWorkers(config, { connection, namespace, dataConverter, logger });
+    const ready = () => workers.every((w) => w.getState() === 'RUNNING');
+    const releases = createReleaseMetrics(client);
+    const health = await serveHealth(
+      options.listen ?? config.listen,
+      ready,
+      async () => (await releases()) + (await runtimeMetrics()),
+    );
+    const stop = () => {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    };
+    options.signal.addEventListener('abort', stop, { once: true });
+    try {
+      const runs = Promise.all(workers.map((w) => w.run()));
+      if (options.signal.aborted) stop();
+      options.onReady?.({ health: health.address, namespace, address: connectionOptions.address ?? 'localhost:7233' });
+      await runs;
+    } finally {
+      options.signal.removeEventListener('abort', stop);
+      stop();
+      await health.close();
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+interface Shared {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly dataConverter: { payloadCodecs: Awaited<ReturnType<typeof createCodecs>> };
+  readonly logger: Logger;
+}
+
+async function createWorkers(config: WorkerConfig, shared: Shared): Promise<Worker[]> {
+  const { logger, ...common } = shared;
+  const activities = await releaseActivities(config);
+  const bundle = await workflowBundle(logger);
+  const base = { ...common, activities, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE } as const;
+  return Promise.all([
+    Worker.create({
+      ...base,
+      taskQueue: RELEASE_QUEUE,
+      workflowBundle: bundle,
+      maxConcurrentActivityTaskExecutions: SLOTS,
+      maxCachedWorkflows: 1_000,
+    }),
+    Worker.create({
+      ...base,
+      taskQueue: RELEASE_WAIT_QUEUE,
+      maxConcurrentActivityTaskExecutions: WAIT_SLOTS,
+      // A worker's death must be noticed within the heartbeat time-out of a watch, and a cancel within a fraction of it.
+      maxHeartbeatThrottleInterval: '1s',
+      defaultHeartbeatThrottleInterval: '1s',
+    }),
+  ]);
+}
+
+/**
+ * Installs Temporal's runtime with our logger and its own Prometheus exporter on a free loopback port.
+ *
+ * @returns a function that reads that exporter, so that `/metrics` shows the runtime's figures beside ours
+ */
+async function installRuntime(logger: Logger): Promise<() => Promise<string>> {
+  const port = await freePort();
+  Runtime.install({
+    logger,
+    telemetryOptions: {
+      logging: { filter: { core: 'WARN', other: 'WARN' }, forward: {} },
+      metrics: { prometheus: { bindAddress: `127.0.0.1:${port}` } },
+    },
+    // The commands `worker` and `dev` decide what a signal means.
+    shutdownSignals: [],
+  });
+  return async () => {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(2_000) });
+      return response.ok ? await response.text() : '';
+    } catch {
+      return '';
+    }
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return port;
+}

@@ -1,0 +1,264 @@
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  getExternalWorkflowHandle,
+  isCancellation,
+  ParentClosePolicy,
+  setCurrentDetails,
+  setHandler,
+  startChild,
+  upsertSearchAttributes,
+  WorkflowExecutionAlreadyStartedError,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { absorbOutcome } from '../../domain/release/absorb-outcome.ts';
+import { addressOf } from '../../domain/release/address.ts';
+import { applyAction, parseAction, type ReleaseAction } from '../../domain/release/actions.ts';
+import { evaluate } from '../../domain/release/evaluate.ts';
+import { observationFingerprint } from '../../domain/release/fingerprint.ts';
+import { initialState } from '../../domain/release/initial-state.ts';
+import { marksOwed } from '../../domain/release/marks-owed.ts';
+import type { Observation } from '../../domain/release/observation.ts';
+import { startRollout } from '../../domain/release/rollout-start.ts';
+import type { RolloutState } from '../../domain/release/rollout.ts';
+import { targetName } from '../../domain/release/spec.ts';
+import { releaseStatus, statusText, type ReleaseStatus } from '../../domain/release/status.ts';
+import { mayStart } from '../../domain/release/may-start.ts';
+import { releaseSearchAttributes } from './search-attributes.ts';
+import { idle, read, write } from './activities.ts';
+import {
+  actionSignal,
+  actionUpdate,
+  ACTIONS,
+  releaseId,
+  rolloutControlSignal,
+  rolloutId,
+  rolloutReportSignal,
+  statusQuery,
+  type ReleaseInput,
+  type RolloutControl,
+} from './messages.ts';
+import { releaseRollout } from './rollout.ts';
+
+/** An idle release looks at the world in one activity for this long before it starts another. */
+const IDLE_WAIT_MS = 6 * 60 * 60 * 1000;
+/** While a rollout lives, its release makes sure this often that it has not been terminated. */
+const ROLLOUT_CHECK = '1h';
+
+/**
+ * One release for as long as it exists: it looks, decides, and lets a rollout (a child workflow) carry the plan out.
+ * It alone starts rollouts, and only one at a time. What it decides is in src/domain/release; here is only the order.
+ *
+ * It ends when its ownership is released, and continues as new when Temporal suggests it.
+ */
+export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
+  let state = input.carried?.state ?? initialState(input.name, input.spec, Date.now());
+  let rollout: RolloutState | null = input.carried?.rollout ?? null;
+  let observation: Observation | null = null;
+  let woken = false;
+  let releasing = false;
+
+  const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
+
+  setHandler(statusQuery, status);
+  setHandler(rolloutReportSignal, (report) => {
+    if (report.kind === 'state') rollout = report.state;
+    else if (rollout?.id === report.rollout) {
+      const { target } = report;
+      rollout = {
+        ...rollout,
+        stopped: report.stopped,
+        targets: rollout.targets.map((t) => (t.item.target === target.item.target ? target : t)),
+      };
+    }
+    if (report.kind === 'state' && report.finished) {
+      state = absorbOutcome(state, report.state, Date.now());
+      rollout = null;
+      woken = true;
+    }
+    describe();
+  });
+  for (const name of ACTIONS) {
+    const decide = (payload: unknown) => {
+      const parsed = parseAction(name, payload);
+      return parsed.ok ? applyAction(state, parsed.action, Date.now(), rollout) : parsed;
+    };
+    const act = async (payload: unknown): Promise<string> => {
+      const parsed = parseAction(name, payload);
+      if (!parsed.ok) throw refusal(parsed.message);
+      const answer = applyAction(state, parsed.action, Date.now(), rollout);
+      if (!answer.ok) throw refusal(answer.message);
+      state = answer.state;
+      if (answer.effect !== 'none') woken = true;
+      if (answer.effect === 'release') releasing = true;
+      describe();
+      if (answer.forward) await forward(parsed.action);
+      return answer.record;
+    };
+    setHandler(actionUpdate(name), async (payload) => ({ message: await act(payload), status: status() }), {
+      validator: (payload) => {
+        const answer = decide(payload);
+        if (!answer.ok) throw refusal(answer.message);
+      },
+    });
+    setHandler(actionSignal(name), async (payload) => {
+      try {
+        await act(payload);
+      } catch (error) {
+        // A signal has nobody to answer, so a refused one is kept where people look.
+        if (!(error instanceof ApplicationFailure)) throw error;
+        state = refuseSignal(state, name, error.message);
+      }
+    });
+  }
+
+  /** Tells a living rollout what people want of it. */
+  async function forward(action: ReleaseAction): Promise<void> {
+    const control = controlOf(action, state);
+    if (control !== null) await tellRollout(control);
+  }
+
+  /** @returns false where there is no rollout to tell */
+  async function tellRollout(control: RolloutControl): Promise<boolean> {
+    try {
+      await getExternalWorkflowHandle(rolloutId(input.name)).signal(rolloutControlSignal, control);
+      return true;
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      return false;
+    }
+  }
+
+  let published = '';
+  function describe(): void {
+    const now = status();
+    setCurrentDetails(statusText(now));
+    const attributes = releaseSearchAttributes(now);
+    const key = JSON.stringify(attributes);
+    if (key !== published) upsertSearchAttributes(attributes.pairs);
+    published = key;
+  }
+
+  /** Goes on with a rollout that an earlier run of this release started and that still lives. */
+  async function adoptRollout(): Promise<void> {
+    const alive = await tellRollout({ kind: 'report', to: releaseId(input.name) });
+    if (!alive) {
+      rollout = null;
+      return;
+    }
+    await condition(() => rollout !== null || woken, '1m');
+  }
+
+  async function startPlan(): Promise<void> {
+    const evaluation = state.evaluation;
+    if (evaluation === null) return;
+    const started = startRollout({
+      release: input.name,
+      id: `${input.name}-${state.rolloutCount + 1}`,
+      planHash: evaluation.planHash,
+      spec: state.spec,
+      items: evaluation.plan.items,
+      state,
+      now: Date.now(),
+    });
+    state = { ...state, rolloutCount: state.rolloutCount + 1 };
+    rollout = started;
+    describe();
+    try {
+      await startChild(releaseRollout, {
+        workflowId: rolloutId(input.name),
+        args: [{ state: started, reportTo: releaseId(input.name) }],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        staticSummary: `${evaluation.plan.items.length} target(s) to ${evaluation.plan.items[0]?.toLabel ?? ''}`,
+      });
+    } catch (error) {
+      // Another run's rollout lives under the id: it is the one, and it is asked for its state.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      await adoptRollout();
+    }
+  }
+
+  /** Waits while a rollout lives: for its outcome, for people, or for the time to see whether it still lives. */
+  async function whileRolling(): Promise<void> {
+    await condition(() => rollout === null || releasing || continuing(), ROLLOUT_CHECK);
+    if (rollout !== null && !continuing()) await adoptRollout();
+  }
+
+  const continuing = (): boolean => workflowInfo().continueAsNewSuggested;
+
+  /** Reads the world: at once when something has happened, else when it differs from what is known. */
+  async function look(): Promise<Observation | null> {
+    const asked = { release: input.name, spec: state.spec, pin: state.pin?.image ?? null };
+    if (observation === null || woken) {
+      woken = false;
+      return read.observe.executeWithOptions({ summary: 'look at registry and clusters' }, [asked]);
+    }
+    const wait = {
+      known: observationFingerprint(observation),
+      pollIntervalMs: state.spec.pollInterval,
+      until: Math.min(Date.now() + IDLE_WAIT_MS, nextChange()),
+    };
+    let seen: Observation | null = null;
+    const scope = new CancellationScope();
+    try {
+      await scope.run(() =>
+        Promise.race([
+          idle.awaitChange.executeWithOptions({ summary: 'wait for a change' }, [{ ...asked, ...wait }]).then((o) => {
+            seen = o;
+          }),
+          condition(() => woken || continuing()),
+        ]),
+      );
+    } finally {
+      scope.cancel();
+    }
+    return seen;
+  }
+
+  function nextChange(): number {
+    return state.evaluation?.changesAt ?? Number.MAX_SAFE_INTEGER;
+  }
+
+  describe();
+  if (rollout === null) await adoptRollout();
+
+  while (!releasing) {
+    if (continuing()) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof releaseWorkflow>({ name: input.name, spec: state.spec, carried: { state, rollout } });
+    }
+    if (rollout !== null) {
+      await whileRolling();
+      continue;
+    }
+    if (state.spec.suspend) {
+      await condition(() => woken || continuing());
+      woken = false;
+      describe();
+      continue;
+    }
+    const seen = await look();
+    if (seen === null) continue;
+    observation = seen;
+    const before = state;
+    const result = evaluate(state, observation, Date.now());
+    state = result.state;
+    describe();
+    if (result.events.length > 0) await read.emitEvents({ release: input.name, events: result.events });
+    for (const owed of marksOwed(state, observation)) {
+      await write.writeMarks.executeWithOptions({ summary: `${owed.target.name}: marks` }, [{ release: input.name, ...owed }]);
+    }
+    if (state !== before && woken) continue;
+    if (mayStart(state)) await startPlan();
+  }
+
+  for (const target of state.spec.targets) {
+    await write.writeMarks.executeWithOptions({ summary: `${targetName(target)}: hand back` }, [
+      { release: input.name, target: addressOf(target, state.spec), marks: HAND_BACK },
+    ]);
+  }
+  await condition(allHandlersFinished);
+}
