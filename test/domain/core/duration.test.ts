@@ -192,7 +192,7 @@ describe('durations in a spec', () => {
     const pattern = new RegExp(z.toJSONSchema(duration(), { io: 'input' })['pattern'] as string);
     const unit = fc.constantFrom(...'0123456789.hmsnuµ+-'.split(''));
     fc.assert(
-      fc.property(fc.string({ unit, maxLength: 8 }), (text) => {
+      fc.property(fc.string({ unit, maxLength: 7 }), (text) => {
         expect(pattern.test(text)).toBe(parseDuration(text).ok);
       }),
       { numRuns: 2_000 },
