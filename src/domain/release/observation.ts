@@ -109,6 +109,8 @@ export interface BlockMark {
   readonly reason: string;
   /** ISO instant before which even an unblocked digest is not tried again. */
   readonly cooldownUntil?: string;
+  /** Not blocked: only its cooldown holds it. */
+  readonly cooldownOnly?: true;
 }
 
 /** Where one agent of a spoke runs. */

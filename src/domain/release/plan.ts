@@ -49,6 +49,8 @@ export type HeldReason =
   | 'OutsideWindow'
   | 'Frozen'
   | 'Rejected'
+  | 'Aborted'
+  | 'PreflightFailed'
   | 'StoppedByFailure';
 
 /** One target as `status` shows it. */

@@ -50,16 +50,21 @@ export const trackSchema = z
   })
   .refine((t) => (t.tag === undefined) !== (t.line === undefined), 'expected either tag or line');
 
-const pin = z
+/** A pin as people write it, in a spec and in `holdfast pin`. */
+export const pinSchema = z
   .string()
   .regex(
-    /^([A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@?sha256:[a-f0-9]{64})?$/,
-    'expected a tag, a digest (sha256:…) or tag@digest',
+    /^([A-Za-z0-9_][A-Za-z0-9._-]{0,127}(@sha256:[a-f0-9]{64})?|@?sha256:[a-f0-9]{64})$/,
+    'expected a tag, a digest (sha256: and 64 hexadecimal digits) or tag@digest',
   )
-  .min(1)
   .describe('A tag, a digest, or tag@digest that is wanted instead of what the track resolves to.');
 
-const blocklistEntry = z.string().min(1).max(200).describe('A digest (sha256:…) or a version label such as v6.1.2.');
+/** What is blocked: a digest or a version label. */
+export const blockSchema = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe('A digest (sha256:…) or a version label such as v6.1.2.');
 
 const port = z.int().min(1).max(65_535);
 const path = z.string().startsWith('/');
@@ -113,7 +118,10 @@ export const agentsSchema = z.union([
 export const checkSchema = z
   .strictObject({
     name: dnsLabel,
-    query: z.string().min(1).describe('PromQL that answers with one value. {{target}}, {{namespace}}, {{workload}} are replaced.'),
+    query: z
+      .string()
+      .min(1)
+      .describe('PromQL that answers with one value. {{target}}, {{namespace}}, {{workload}} are replaced.'),
     max: z.number().optional(),
     min: z.number().optional(),
   })
@@ -131,11 +139,13 @@ const targetSchema = z
     kind: z
       .enum(['spoke', 'hub', 'plain'])
       .default('spoke')
-      .describe('spoke: health and agents in each pod; hub: a healthURL; plain: readiness alone unless health is given.'),
+      .describe(
+        'spoke: health and agents in each pod; hub: a healthURL; plain: readiness alone unless health is given.',
+      ),
     healthURL: httpUrl.optional().describe('For a hub: GET from the worker must answer 200.'),
     image: repository.optional(),
     track: trackSchema.optional(),
-    pin: pin.optional(),
+    pin: pinSchema.optional(),
     soak: duration({ min: 0 }).optional(),
     allowMajorChange: z.boolean().default(false),
     health: healthSchema.optional(),
@@ -176,8 +186,8 @@ export const releaseSpec = z
     cluster: dnsName.default('default').describe("One of the worker's configured clusters."),
     image: repository,
     track: trackSchema.optional(),
-    pin: pin.optional(),
-    blocklist: z.array(blocklistEntry).max(500).default([]),
+    pin: pinSchema.optional(),
+    blocklist: z.array(blockSchema).max(500).default([]),
     pollInterval: duration({ min: 1_000 }).prefault('1m'),
     soak: duration({ min: 0 }).prefault('10m'),
     soakProbeInterval: duration({ min: 100 }).prefault('1m'),
@@ -188,7 +198,11 @@ export const releaseSpec = z
     cooldown: duration({ min: 0 }).prefault('20h'),
     approval: z.enum(['none', 'beforeFirst', 'afterCanary', 'beforeEach']).default('none'),
     approvers: z.array(approverSchema).max(100).optional(),
-    waves: z.array(waveSchema).max(100).optional().describe('After the canary: sizes of the batches [one target at a time].'),
+    waves: z
+      .array(waveSchema)
+      .max(100)
+      .optional()
+      .describe('After the canary: sizes of the batches [one target at a time].'),
     onFailure: z.enum(['stop', 'undo']).default('stop'),
     minimumAge: duration({ min: 0 }).prefault('0s'),
     windows: z.array(windowSchema).max(50).optional(),
@@ -219,15 +233,27 @@ export const releaseSpec = z
         });
       }
       workloads.set(workload, index);
-      if (spec.track === undefined && spec.pin === undefined && target.track === undefined && target.pin === undefined) {
+      if (followsNothing(spec, target)) {
         context.addIssue({
           code: 'custom',
           path: ['targets', index, 'track'],
-          message: 'nothing says what this target follows: give spec.track, spec.pin, or a track or pin here',
+          message:
+            spec.pin === undefined
+              ? 'nothing says what this target follows: give spec.track, spec.pin, or a track or pin here'
+              : 'nothing says what this target follows: spec.pin is not for a target with an image of its own; give a track or pin here',
         });
       }
     }
   });
+
+/** `spec.pin` is for targets on the default line alone: those without image, track or pin of their own. */
+function followsNothing(
+  spec: { readonly track?: unknown; readonly pin?: unknown },
+  target: { readonly image?: unknown; readonly track?: unknown; readonly pin?: unknown },
+): boolean {
+  if (target.pin !== undefined || target.track !== undefined || spec.track !== undefined) return false;
+  return spec.pin === undefined || target.image !== undefined;
+}
 
 /** A Release's spec after parsing: defaults filled in, durations in milliseconds. Plain JSON. */
 export type ReleaseSpec = z.output<typeof releaseSpec>;

@@ -1,5 +1,6 @@
 import type { Condition } from '../core/conditions.ts';
 import type { EvidenceLog } from '../core/evidence.ts';
+import type { ResolvedLine } from './observation.ts';
 import type { Evaluation, TargetPhase } from './plan.ts';
 import type { ReleaseSpec } from './spec.ts';
 
@@ -13,6 +14,8 @@ export interface ReleaseState {
   /** A person's pin; outranks `spec.pin` until unpinned. */
   readonly pin: (PersonMark & { readonly image: string }) | null;
   readonly blocked: readonly Blocked[];
+  /** When a person unblocked what, epoch milliseconds: a mark on an object that is older than this no longer binds. */
+  readonly unblocked: Readonly<Record<string, number>>;
   /** Candidates that age before they may be rolled, by line key. */
   readonly candidates: Readonly<Record<string, Candidate>>;
   readonly targets: Readonly<Record<string, TargetMemory>>;
@@ -42,18 +45,32 @@ export interface Blocked {
   readonly at: number;
   /** Epoch milliseconds until which even an unblocked digest is not tried again; 0 where there is no cooldown. */
   readonly cooldownUntil: number;
+  /** Not blocked (any more): only its cooldown holds it, and the entry goes when that is over. */
+  readonly cooldownOnly: boolean;
 }
 
 /** A frozen candidate: it ages while newer digests queue behind it, and newer ones never reset it. */
 export interface Candidate {
   readonly digest: string;
+  /** Epoch milliseconds. */
   readonly firstSeen: number;
+  /** As it was resolved when first seen: the line itself may have moved on since. */
+  readonly resolved: ResolvedLine;
+  /** Tried and stopped, or rejected by a person: it no longer holds up what queues behind it. */
+  readonly tried: boolean;
+  /** What the line resolves to meanwhile, and since when; null where that is the candidate itself. */
+  readonly next: { readonly digest: string; readonly firstSeen: number } | null;
 }
 
 export interface TargetMemory {
   /** The last image this release wrote to the target; null before the first write and for what was found there. */
   readonly applied: string | null;
   readonly appliedVersion: string | null;
+  /**
+   * Before the first write: the last image found there that was the wanted one. Another image than this one is drift
+   * too, so that a swap is reverted on a target that never needed a write.
+   */
+  readonly adopted: string | null;
   /** The last image that passed its soak here. */
   readonly passed: string | null;
   /** A phase that outlives the rollout that set it (RolledBack, Failed), until what is wanted changes or a retry. */
@@ -61,14 +78,24 @@ export interface TargetMemory {
     readonly phase: Extract<TargetPhase, 'RolledBack' | 'Failed' | 'Held'>;
     readonly reason: string;
     readonly message: string;
+    /** The image that was being rolled or proven. */
     readonly image: string;
+    /** What was wanted for the target then; the phase ends when something else is. */
+    readonly wanted: string;
     readonly rollbackTo: string | null;
     readonly at: number;
   } | null;
   /** Next attempt after a failed preflight, epoch milliseconds. */
   readonly notBefore: number;
   /** Drifts in a row by one other writer. */
-  readonly drifts: { readonly writer: string; readonly count: number; readonly lastImage: string } | null;
+  readonly drifts: {
+    readonly writer: string;
+    readonly count: number;
+    /** The image of the drift that lasts; empty while the target is as it was applied. */
+    readonly lastImage: string;
+  } | null;
+  /** Who let the next attempt go without a passing preflight gate; null once it was used. */
+  readonly skipPreflight: PersonMark | null;
 }
 
 export interface ApprovalState {
@@ -85,5 +112,11 @@ export interface RolloutSummary {
   readonly endedAt: number;
   readonly outcome: 'Promoted' | 'RolledBack' | 'Failed' | 'Aborted' | 'Held';
   readonly message: string;
-  readonly targets: readonly { readonly name: string; readonly phase: TargetPhase; readonly from: string; readonly to: string; readonly reason: string }[];
+  readonly targets: readonly {
+    readonly name: string;
+    readonly phase: TargetPhase;
+    readonly from: string;
+    readonly to: string;
+    readonly reason: string;
+  }[];
 }

@@ -1,0 +1,77 @@
+import type { BlockMark, Observation, ResolvedLine } from './observation.ts';
+import { managedByOf } from './marks.ts';
+import type { Blocked, ReleaseState } from './state.ts';
+
+/** Who an entry names that was found on an object rather than decided in this run. */
+export const BY_MARKS = 'holdfast (found on the object)';
+
+/** An image as far as blocks name it. */
+export type BlockSubject = Pick<ResolvedLine, 'digest' | 'label'> & {
+  readonly platformDigests?: ResolvedLine['platformDigests'];
+};
+
+/**
+ * The blocked images of a release once its targets' marks are taken in: what an earlier run, since terminated, had
+ * found bad stays blocked. A mark that a person has since unblocked is not taken in again. Entries whose cooldown is
+ * over and that block nothing are dropped.
+ */
+export function withMarkedBlocks(state: ReleaseState, observation: Observation, now: number): readonly Blocked[] {
+  const byImage = new Map(state.blocked.map((entry) => [entry.image, entry]));
+  for (const target of Object.values(observation.targets)) {
+    if (target.workload.kind === 'unmeasured') continue;
+    const { marks } = target.workload.value;
+    if (marks.managedBy !== null && marks.managedBy !== managedByOf(state.name)) continue;
+    for (const mark of marks.blocked) {
+      if (byImage.has(mark.image) || Date.parse(mark.at) <= (state.unblocked[mark.image] ?? -1)) continue;
+      byImage.set(mark.image, fromMark(mark));
+    }
+  }
+  const kept = [...byImage.values()].filter((entry) => !entry.cooldownOnly || entry.cooldownUntil > now);
+  return kept.length === state.blocked.length && byImage.size === state.blocked.length ? state.blocked : kept;
+}
+
+/** One entry as it is written on objects. */
+export function toMark(entry: Blocked): BlockMark {
+  return {
+    image: entry.image,
+    at: new Date(entry.at).toISOString(),
+    reason: entry.reason,
+    ...(entry.cooldownUntil === 0 ? {} : { cooldownUntil: new Date(entry.cooldownUntil).toISOString() }),
+    ...(entry.cooldownOnly ? { cooldownOnly: true as const } : {}),
+  };
+}
+
+function fromMark(mark: BlockMark): Blocked {
+  return {
+    image: mark.image,
+    by: BY_MARKS,
+    reason: mark.reason,
+    at: Date.parse(mark.at),
+    cooldownUntil: mark.cooldownUntil === undefined ? 0 : Date.parse(mark.cooldownUntil),
+    cooldownOnly: mark.cooldownOnly === true,
+  };
+}
+
+/**
+ * The entry that holds an image: the spec's blocklist, what failed or was blocked, or a cooldown that is not over. By
+ * the index digest, the digest of one of its platforms, or the label; a digest is held under any tag, and a tag that
+ * was pushed again with another digest is not held by the old one's.
+ *
+ * @returns null where nothing holds the image
+ */
+export function blockOf(
+  state: Pick<ReleaseState, 'blocked' | 'spec'>,
+  image: BlockSubject,
+  now: number,
+): Blocked | null {
+  const listed = state.spec.blocklist.find((entry) => names(entry, image));
+  if (listed !== undefined) {
+    return { image: listed, by: 'spec.blocklist', reason: '', at: 0, cooldownUntil: 0, cooldownOnly: false };
+  }
+  const held = state.blocked.filter((entry) => names(entry.image, image));
+  return held.find((e) => !e.cooldownOnly) ?? held.find((e) => e.cooldownUntil > now) ?? null;
+}
+
+function names(entry: string, image: BlockSubject): boolean {
+  return entry === image.digest || entry === image.label || Object.values(image.platformDigests ?? {}).includes(entry);
+}

@@ -1,0 +1,37 @@
+import { hold, type Hold } from './hold.ts';
+import type { TargetMemory } from './state.ts';
+
+/** What happened to targets of the release that keeps an image from being rolled on any of them. */
+export interface Stops {
+  /** @returns null where nothing that happened keeps `image` from being rolled on `target` */
+  holdFor(target: string, image: string): Hold | null;
+}
+
+/**
+ * After a failure, an abort or a rejection no target is started for that image: later targets are never touched until a
+ * person says `retry` or something else is wanted.
+ *
+ * @param memories by target name, in the order of the spec
+ */
+export function stopsOf(memories: ReadonlyMap<string, TargetMemory>): Stops {
+  const stopped = new Map<string, { readonly target: string; readonly stuck: NonNullable<TargetMemory['stuck']> }>();
+  for (const [target, { stuck }] of memories) {
+    if (stuck !== null && !stopped.has(stuck.image)) stopped.set(stuck.image, { target, stuck });
+  }
+  return {
+    holdFor(target, image) {
+      const by = stopped.get(image);
+      return by === undefined ? null : stopHold(by.stuck, by.target === target ? 'here' : `on ${by.target}`);
+    },
+  };
+}
+
+function stopHold(stuck: NonNullable<TargetMemory['stuck']>, where: string): Hold {
+  if (stuck.phase === 'Held') {
+    return hold(stuck.reason === 'Aborted' ? 'Aborted' : 'Rejected', `${stuck.message} (${where})`);
+  }
+  return hold(
+    'StoppedByFailure',
+    `${stuck.image} ended as ${stuck.phase} ${where}: ${stuck.message}; no target is started until holdfast retry, or until another image is wanted`,
+  );
+}

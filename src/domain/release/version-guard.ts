@@ -1,0 +1,93 @@
+import { imageParts } from './deployed-image.ts';
+import { hold, type Hold } from './hold.ts';
+import type { Observation } from './observation.ts';
+import type { WantedImage } from './wanted-image.ts';
+import { compareVersions, majorOf, versionOf } from './version.ts';
+
+/**
+ * The major guard and, on a semver line, the guard against going back. Both compare with the image that was applied
+ * (or, before anything was, with what was found), never with what somebody swapped in.
+ *
+ * @param from the applied image
+ * @param fromVersion its version, see `versionOfImage`
+ * @returns null where nothing is against it; a pin bypasses both, `allowMajorChange` the first
+ */
+export function versionHold(
+  wanted: WantedImage,
+  from: string,
+  fromVersion: string | null,
+  allowMajorChange: boolean,
+): Hold | null {
+  if (wanted.line.pin !== null) return null;
+  const toVersion = wanted.resolved.version ?? versionOf(wanted.resolved.tag, null);
+  const onLine = wanted.line.track?.line !== undefined;
+  if (!allowMajorChange) {
+    const against = majorHold(wanted, from, fromVersion, toVersion);
+    if (against !== null) return against;
+  }
+  return onLine ? downgradeHold(wanted, from, fromVersion, toVersion) : null;
+}
+
+/**
+ * The version of an image that runs or was applied: from the image itself where its facts could be read, else from the
+ * tag in the reference. Null where neither tells.
+ */
+export function versionOfImage(reference: string, images: Observation['images']): string | null {
+  const facts = images[reference];
+  const measured = facts?.kind === 'read' ? facts.value.version : null;
+  return measured ?? versionOf(imageParts(reference).tag, null);
+}
+
+function majorHold(
+  wanted: WantedImage,
+  from: string,
+  fromVersion: string | null,
+  toVersion: string | null,
+): Hold | null {
+  if (fromVersion === null || toVersion === null) {
+    return unknownVersion(
+      wanted,
+      from,
+      fromVersion,
+      'a major change cannot be ruled out',
+      'allowMajorChange or pin it',
+    );
+  }
+  const [before, after] = [majorOf(fromVersion), majorOf(toVersion)];
+  if (before === after) return null;
+  return hold(
+    'MajorChange',
+    `${wanted.resolved.label} (${toVersion}) is major ${after}, the target was last given major ${before} (${from}); set allowMajorChange on the target, or pin it`,
+  );
+}
+
+function downgradeHold(
+  wanted: WantedImage,
+  from: string,
+  fromVersion: string | null,
+  toVersion: string | null,
+): Hold | null {
+  const order = fromVersion === null || toVersion === null ? null : compareVersions(fromVersion, toVersion);
+  if (order === null) {
+    return unknownVersion(wanted, from, fromVersion, 'going back to an older version cannot be ruled out', 'pin it');
+  }
+  if (order <= 0) return null;
+  return hold(
+    'Downgrade',
+    `the target is ahead: ${from} (${fromVersion ?? ''}) is newer than ${wanted.resolved.label}, the newest of ${wanted.line.key}; pin ${wanted.resolved.label} to go back on purpose`,
+  );
+}
+
+function unknownVersion(
+  wanted: WantedImage,
+  from: string,
+  fromVersion: string | null,
+  so: string,
+  wayOut: string,
+): Hold {
+  const which = fromVersion === null ? from : wanted.resolved.label;
+  return hold(
+    'UnknownVersion',
+    `neither tag nor labels of ${which} tell its version, so ${so}; give images the label org.opencontainers.image.version, or ${wayOut}`,
+  );
+}
