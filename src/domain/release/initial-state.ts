@@ -1,11 +1,23 @@
+import { setCondition } from '../core/conditions.ts';
+import { emptyEvidence } from '../core/evidence.ts';
 import type { ReleaseSpec } from './spec.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
 
 /**
  * A release that has seen nothing yet: on its first run, and after a terminate. What it must not forget (the applied
  * images, the blocked digests) it finds on the objects themselves at its first evaluation.
+ *
+ * @param name without `release/`
+ * @param now epoch milliseconds
  */
-export function initialState(name: string, spec: ReleaseSpec): ReleaseState {
+export function initialState(name: string, spec: ReleaseSpec, now: number): ReleaseState {
+  const notEvaluated = {
+    type: 'Ready',
+    status: 'Unknown',
+    reason: 'Unknown',
+    message: 'nothing was evaluated yet',
+    observedGeneration: 1,
+  } as const;
   return {
     name,
     spec,
@@ -20,8 +32,8 @@ export function initialState(name: string, spec: ReleaseSpec): ReleaseState {
     rollouts: [],
     rolloutCount: 0,
     rollbacks: 0,
-    conditions: [],
-    evidence: [] as never,
+    conditions: setCondition([], notEvaluated, now),
+    evidence: emptyEvidence,
     evaluation: null,
   };
 }

@@ -39,7 +39,7 @@ export function settleTarget(
 
 /**
  * True once something else is wanted; for RolledBack also once neither a block nor a cooldown holds the image: the next
- * attempt comes when the cooldown is over.
+ * attempt comes when the cooldown is over. What a person aborted waits for a person.
  */
 function stuckEnded(
   { stuck }: TargetMemory,
@@ -49,7 +49,7 @@ function stuckEnded(
 ): boolean {
   if (stuck === null) return false;
   if (stuck.wanted !== desired) return true;
-  if (stuck.phase !== 'RolledBack') return false;
+  if (stuck.phase !== 'RolledBack' || stuck.reason === 'Aborted') return false;
   const { digest, tag } = imageParts(stuck.image);
   return digest !== null && blockOf(state, { digest, label: tag ?? '' }, now) === null;
 }

@@ -1,0 +1,96 @@
+import type { ActionOf, ReleaseAction } from './actions.ts';
+import { approve, reject } from './apply-approval.ts';
+import { block, unblock } from './apply-block.ts';
+import { pin, unpin } from './apply-pin.ts';
+import { retry } from './apply-retry.ts';
+import { applySpec, setMode } from './apply-spec.ts';
+import { accepted, refused, type ActionAnswer } from './action-answer.ts';
+import { recordDecision } from './record-decision.ts';
+import type { RolloutState } from './rollout.ts';
+import type { ReleaseState } from './state.ts';
+
+/**
+ * Takes in what a person asks for, or refuses what is stale, malformed or about nothing that is there. Asking again is
+ * accepted where repeating is harmless. What is accepted is recorded with who, why and when.
+ *
+ * @param action as `parseAction` gives it; an approval that needs a signature carries who was found to have signed
+ * @param now epoch milliseconds
+ * @param rollout the living rollout as last reported; null where there is none
+ */
+export function applyAction(
+  state: ReleaseState,
+  action: ReleaseAction,
+  now: number,
+  rollout: RolloutState | null,
+): ActionAnswer {
+  const answer = decide(state, action, now, rollout);
+  return answer.ok ? { ...answer, state: recordDecision(answer.state, action, answer.record, now) } : answer;
+}
+
+function decide(state: ReleaseState, action: ReleaseAction, now: number, rollout: RolloutState | null): ActionAnswer {
+  switch (action.action) {
+    case 'approve':
+      return approve(state, action, now, rollout);
+    case 'reject':
+      return reject(state, action, now, rollout);
+    case 'abort':
+      return abort(state, action, rollout);
+    case 'pause':
+      return pause(state, action, now, rollout);
+    case 'resume':
+      return resume(state, rollout);
+    case 'retry':
+      return retry(state, action, now);
+    case 'pin':
+      return pin(state, action, now, rollout);
+    case 'unpin':
+      return unpin(state);
+    case 'block':
+      return block(state, action, now, rollout);
+    case 'unblock':
+      return unblock(state, action, now);
+    case 'setMode':
+      return setMode(state, action, rollout);
+    case 'applySpec':
+      return applySpec(state, action, rollout);
+    case 'releaseOwnership':
+      return releaseOwnership(state, rollout);
+    case 'runNow':
+      return accepted(state, 'evaluates now', { effect: 'evaluate' });
+  }
+}
+
+function abort(state: ReleaseState, action: ActionOf<'abort'>, rollout: RolloutState | null): ActionAnswer {
+  if (rollout === null) return refused(`no rollout of release ${state.name} is running, so there is nothing to abort`);
+  const how =
+    action.how === 'stop'
+      ? 'the target in progress stays where it is'
+      : 'the target in progress is brought back to the image it had';
+  const now = action.now ? '; a rollback in progress is cut short' : '';
+  return accepted(state, `aborts rollout ${rollout.id}: no target is started, ${how}${now}`, { forward: true });
+}
+
+function pause(
+  state: ReleaseState,
+  action: ActionOf<'pause'>,
+  now: number,
+  rollout: RolloutState | null,
+): ActionAnswer {
+  const options = { effect: 'evaluate', forward: rollout !== null } as const;
+  if (state.paused !== null) return accepted(state, `is already paused by ${state.paused.by}`, options);
+  const paused = { by: action.by, reason: action.reason, at: now };
+  return accepted({ ...state, paused }, 'pauses: nothing is started or written until resume', options);
+}
+
+function resume(state: ReleaseState, rollout: RolloutState | null): ActionAnswer {
+  const options = { effect: 'evaluate', forward: rollout !== null } as const;
+  if (state.paused === null) return accepted(state, 'is not paused', options);
+  return accepted({ ...state, paused: null }, `resumes; it was paused by ${state.paused.by}`, options);
+}
+
+function releaseOwnership(state: ReleaseState, rollout: RolloutState | null): ActionAnswer {
+  if (rollout !== null) {
+    return refused(`rollout ${rollout.id} is running; holdfast abort it first, so that nothing is left half done`);
+  }
+  return accepted(state, 'hands every target back as it is and ends', { effect: 'release' });
+}

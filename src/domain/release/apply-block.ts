@@ -1,0 +1,66 @@
+import { accepted, refused, type ActionAnswer } from './action-answer.ts';
+import type { ActionOf } from './actions.ts';
+import { imageParts } from './deployed-image.ts';
+import type { RolloutState } from './rollout.ts';
+import type { ReleaseState } from './state.ts';
+
+const DIGEST = /^sha256:[a-f0-9]{64}$/;
+
+/** Blocks a digest or a version label for the whole release; a digest in a reference is taken out of it. */
+export function block(
+  state: ReleaseState,
+  action: ActionOf<'block'>,
+  now: number,
+  rollout: RolloutState | null,
+): ActionAnswer {
+  const image = subjectOf(action.image);
+  if (image === null) return refused(malformed(action.image));
+  const known = state.blocked.find((entry) => entry.image === image);
+  if (known !== undefined && !known.cooldownOnly) {
+    return accepted(state, `blocks ${image}, which ${known.by} had blocked already`, { effect: 'evaluate' });
+  }
+  const { [image]: _lifted, ...unblocked } = state.unblocked;
+  const entry = {
+    image,
+    by: action.by,
+    reason: action.reason,
+    at: now,
+    cooldownUntil: known?.cooldownUntil ?? 0,
+    cooldownOnly: false,
+  };
+  const blocked = [...state.blocked.filter((e) => e.image !== image), entry];
+  const running = rollout?.targets.some((t) => imageParts(t.item.to).digest === image || t.item.toLabel === image);
+  const hint = running === true ? `; rollout ${rollout?.id ?? ''} of it goes on until holdfast abort` : '';
+  return accepted({ ...state, blocked, unblocked }, `blocks ${image}${hint}`, { effect: 'evaluate' });
+}
+
+/** Takes a block back. Its cooldown, where it has one, still holds until it is over or a person says retry. */
+export function unblock(state: ReleaseState, action: ActionOf<'unblock'>, now: number): ActionAnswer {
+  const image = subjectOf(action.image);
+  if (image === null) return refused(malformed(action.image));
+  if (state.spec.blocklist.includes(image)) {
+    return refused(`${image} is in spec.blocklist; remove it there and apply the spec`);
+  }
+  const entry = state.blocked.find((e) => e.image === image && !e.cooldownOnly);
+  if (entry === undefined) {
+    const all = state.blocked.filter((e) => !e.cooldownOnly).map((e) => e.image);
+    return refused(`${image} is not blocked; blocked are: ${all.length === 0 ? 'none' : all.join(', ')}`);
+  }
+  const others = state.blocked.filter((e) => e !== entry);
+  const cools = entry.cooldownUntil > now;
+  const blocked = cools ? [...others, { ...entry, cooldownOnly: true }] : others;
+  const unblocked = { ...state.unblocked, [image]: now };
+  const hint = cools ? '; its cooldown still holds it until holdfast retry' : '';
+  return accepted({ ...state, blocked, unblocked }, `unblocks ${image}${hint}`, { effect: 'evaluate' });
+}
+
+/** The digest of a reference or of itself, or a label; null for a digest that is cut short or misspelt. */
+function subjectOf(text: string): string | null {
+  const digest = text.includes('@') ? text.slice(text.indexOf('@') + 1) : text;
+  if (DIGEST.test(digest)) return digest;
+  return text.includes('@') || text.includes(':') || /\s/.test(text) ? null : text;
+}
+
+function malformed(text: string): string {
+  return `${text} is neither a digest (sha256: and 64 hexadecimal digits) nor a version label such as v6.1.2`;
+}

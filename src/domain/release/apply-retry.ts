@@ -1,0 +1,67 @@
+import { accepted, refused, type ActionAnswer } from './action-answer.ts';
+import type { ActionOf } from './actions.ts';
+import { imageParts } from './deployed-image.ts';
+import { unknownTarget } from './initial-state.ts';
+import { targetName } from './spec.ts';
+import type { ReleaseState, TargetMemory } from './state.ts';
+
+/**
+ * Tries again now: ends phases that outlived their rollout, cooldowns, the wait after a failed preflight, counted
+ * drifts and a rejection. What is blocked stays blocked.
+ */
+export function retry(state: ReleaseState, action: ActionOf<'retry'>, now: number): ActionAnswer {
+  const names = state.spec.targets.map(targetName);
+  if (action.target !== undefined && !names.includes(action.target)) {
+    return refused(`there is no target ${action.target}; the targets are: ${shown(names)}`);
+  }
+  const chosen = new Set(action.target === undefined ? names : [action.target]);
+  const settled = new Set(state.evaluation?.targets.filter((t) => t.phase === 'Current').map((t) => t.name) ?? []);
+  const failed = new Set<string | null>();
+  const skipped: string[] = [];
+  const targets = { ...state.targets };
+  for (const name of names) {
+    if (!chosen.has(name)) continue;
+    const memory = targets[name] ?? unknownTarget;
+    if (memory.stuck !== null) failed.add(imageParts(memory.stuck.image).digest);
+    const skips = action.skipPreflight && !settled.has(name);
+    if (skips) skipped.push(name);
+    if (targets[name] === undefined && !skips) continue;
+    targets[name] = tryAgain(memory, skips ? { by: action.by, reason: action.reason, at: now } : null);
+  }
+
+  const ends = (image: string): boolean => action.target === undefined || failed.has(image);
+  const over = state.blocked.filter((entry) => entry.cooldownOnly && ends(entry.image)).map((entry) => entry.image);
+  const blocked = state.blocked
+    .filter((entry) => !over.includes(entry.image))
+    .map((entry) => (ends(entry.image) && entry.cooldownUntil > 0 ? { ...entry, cooldownUntil: 0 } : entry));
+  const unblocked = { ...state.unblocked, ...Object.fromEntries(over.map((image) => [image, now])) };
+  const approval = state.approval?.approved === false ? null : state.approval;
+  return accepted(
+    { ...state, targets, blocked, unblocked, approval },
+    [
+      `retries ${action.target ?? 'every target'} now`,
+      ...(skipped.length === 0 ? [] : [`without the preflight gate on ${shown(skipped)}`]),
+      ...stillBlocked(state, chosen),
+    ].join('; '),
+    { effect: 'evaluate' },
+  );
+}
+
+function tryAgain(memory: TargetMemory, skipPreflight: TargetMemory['skipPreflight']): TargetMemory {
+  return {
+    ...memory,
+    stuck: null,
+    notBefore: 0,
+    drifts: null,
+    skipPreflight: skipPreflight ?? memory.skipPreflight,
+  };
+}
+
+function stillBlocked(state: ReleaseState, chosen: ReadonlySet<string>): string[] {
+  const held = state.evaluation?.targets.find((t) => chosen.has(t.name) && t.reason === 'Blocked');
+  return held === undefined ? [] : [`${held.desiredLabel ?? held.desired ?? ''} stays blocked until holdfast unblock`];
+}
+
+function shown(names: readonly string[]): string {
+  return names.length <= 20 ? names.join(', ') : `${names.slice(0, 20).join(', ')} and ${names.length - 20} more`;
+}

@@ -1,0 +1,60 @@
+import { accepted, type ActionAnswer } from './action-answer.ts';
+import type { ActionOf } from './actions.ts';
+import { lineFor } from './line.ts';
+import type { RolloutState } from './rollout.ts';
+import { targetName, type ReleaseSpec, type TargetSpec } from './spec.ts';
+import type { ReleaseState } from './state.ts';
+import { changeMemories, fresh } from './unstick.ts';
+
+/** Changes the mode alone, as if the spec had been applied with it. */
+export function setMode(state: ReleaseState, action: ActionOf<'setMode'>, rollout: RolloutState | null): ActionAnswer {
+  const options = { effect: 'evaluate', forward: rollout !== null } as const;
+  const before = state.spec.mode;
+  if (before === action.mode) return accepted(state, `sets mode ${action.mode}, which it was already`, options);
+  const freezes = rollout !== null && action.mode !== 'Enforce' ? `; rollout ${rollout.id} is frozen where it is` : '';
+  return accepted(
+    { ...state, spec: { ...state.spec, mode: action.mode }, generation: state.generation + 1 },
+    `sets mode ${action.mode}, was ${before}${freezes}`,
+    options,
+  );
+}
+
+/**
+ * Takes a new spec. A living rollout keeps the spec that it was started with, save the mode. A target whose line
+ * changed is no longer held by what failed on its old one.
+ */
+export function applySpec(
+  state: ReleaseState,
+  action: ActionOf<'applySpec'>,
+  rollout: RolloutState | null,
+): ActionAnswer {
+  const before = state.spec;
+  const spec = action.spec;
+  if (canonical(before) === canonical(spec)) return accepted(state, 'applies the spec that it has already');
+  const personPin = state.pin?.image ?? null;
+  const lines = new Map(before.targets.map((t) => [targetName(t), lineFor(before, t, personPin).key]));
+  const moved = (target: TargetSpec): boolean => lines.get(targetName(target)) !== lineFor(spec, target, personPin).key;
+  const changed = changeMemories({ ...state, spec, generation: state.generation + 1 }, moved, fresh);
+  return accepted(changed, `applies a new spec: ${whatChanged(before, spec)}`, {
+    effect: 'evaluate',
+    forward: rollout !== null && before.mode !== spec.mode,
+  });
+}
+
+function whatChanged(before: ReleaseSpec, after: ReleaseSpec): string {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  return keys
+    .filter((key) => canonical(before[key as keyof ReleaseSpec]) !== canonical(after[key as keyof ReleaseSpec]))
+    .join(', ');
+}
+
+/** JSON with keys in order, so that what is equal reads equal. */
+function canonical(value: unknown): string {
+  return (
+    JSON.stringify(value, (_key, inner: unknown) =>
+      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : inner,
+    ) ?? ''
+  );
+}

@@ -1,0 +1,22 @@
+import { targetName, type TargetSpec } from './spec.ts';
+import type { ReleaseState, TargetMemory } from './state.ts';
+
+/** A target that nothing of earlier attempts holds any more. */
+export function fresh(memory: TargetMemory): TargetMemory {
+  return { ...memory, stuck: null, notBefore: 0 };
+}
+
+/** The state with the memories of some targets changed. */
+export function changeMemories(
+  state: ReleaseState,
+  which: (target: TargetSpec) => boolean,
+  change: (memory: TargetMemory) => TargetMemory,
+): ReleaseState {
+  const targets = { ...state.targets };
+  for (const spec of state.spec.targets) {
+    const name = targetName(spec);
+    const memory = targets[name];
+    if (memory !== undefined && which(spec)) targets[name] = change(memory);
+  }
+  return { ...state, targets };
+}

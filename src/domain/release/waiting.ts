@@ -1,0 +1,160 @@
+import { instant } from './hold.ts';
+import type { HeldReason, TargetView } from './plan.ts';
+import type { ReleasePhase } from './release-phase.ts';
+import type { RolloutState, TargetRollout } from './rollout.ts';
+import type { ReleaseState } from './state.ts';
+
+/** What a release waits for, since when, who can lift it, and what happens next. */
+export interface Waiting {
+  readonly for: string;
+  /** ISO instant; null where it is not known. */
+  readonly since: string | null;
+  /** `upstream` is whoever publishes images, `outside` a registry or cluster that does not answer. */
+  readonly who: 'person' | 'time' | 'upstream' | 'outside' | 'rollout';
+  readonly next: string;
+}
+
+/** Null where nothing is waited for: every target runs what is wanted. */
+export function waitingOf(
+  state: ReleaseState,
+  phase: ReleasePhase,
+  rollout: RolloutState | null,
+  since: number | null,
+): Waiting | null {
+  const at = since === null ? null : instant(since);
+  const { evaluation, spec, paused } = state;
+  switch (phase) {
+    case 'Suspended':
+      return { for: 'spec.suspend', since: at, who: 'person', next: 'set suspend: false and apply the spec' };
+    case 'AwaitingApproval':
+      return rollout === null ? null : approvalOf(rollout);
+    case 'RollingOut':
+      return rollout === null ? null : rollingOf(rollout);
+    case 'Degraded':
+      return degradedOf(evaluation?.targets ?? [], at);
+    case 'Unknown':
+      return unknownOf(evaluation?.targets ?? [], at);
+    case 'Pending':
+      if (paused !== null) {
+        return {
+          for: `resume: paused by ${paused.by}`,
+          since: instant(paused.at),
+          who: 'person',
+          next: 'holdfast resume',
+        };
+      }
+      if (evaluation?.effectiveMode === 'Enforce') {
+        return { for: 'the rollout to start', since: at, who: 'rollout', next: 'the canary is rolled first' };
+      }
+      return {
+        for: `mode Enforce${evaluation?.modeReason == null ? '' : `: ${evaluation.modeReason}`}`,
+        since: at,
+        who: 'person',
+        next: spec.mode === 'Enforce' ? 'the plan is rolled as soon as that is lifted' : 'holdfast set-mode Enforce',
+      };
+    case 'Held':
+      return heldOf(evaluation?.targets ?? [], evaluation?.changesAt ?? null, at);
+    case 'Current':
+      return null;
+  }
+}
+
+function approvalOf(rollout: RolloutState): Waiting | null {
+  const waiting = rollout.targets.filter((t) => t.step === 'Approval');
+  const [first] = waiting;
+  if (first === undefined) return null;
+  const names = waiting.map((t) => t.item.target).join(', ');
+  return {
+    for: `an approval of ${first.item.toLabel} on ${names} (plan ${rollout.planHash})`,
+    since: instant(first.since),
+    who: 'person',
+    next: `holdfast approve release/${rollout.release} --plan ${rollout.planHash}, or reject`,
+  };
+}
+
+function rollingOf(rollout: RolloutState): Waiting | null {
+  const moving = rollout.targets.find((t) => t.step !== 'Waiting' && t.step !== 'Done') ?? rollout.targets[0];
+  if (moving === undefined) return null;
+  const since = instant(moving.since);
+  if (rollout.paused) {
+    return { for: `resume of rollout ${rollout.id}`, since, who: 'person', next: 'holdfast resume, or abort' };
+  }
+  if (rollout.mode !== 'Enforce') {
+    return {
+      for: `mode Enforce: rollout ${rollout.id} is frozen where it is`,
+      since,
+      who: 'person',
+      next: 'holdfast set-mode Enforce, or abort',
+    };
+  }
+  return { for: `${moving.item.target}: ${moving.step}`, since, who: 'rollout', next: after(moving, rollout) };
+}
+
+function after(moving: TargetRollout, rollout: RolloutState): string {
+  if (moving.failure !== null) return 'the rollout stops once the image before is healthy again';
+  if (rollout.stopped !== null) return `the rollout ends: ${rollout.stopped.message}`;
+  const next = rollout.targets.find((t) => t.step === 'Waiting');
+  return next === undefined ? 'the rollout ends' : `${next.item.target} follows`;
+}
+
+function degradedOf(targets: readonly TargetView[], since: string | null): Waiting {
+  const target = targets.find((t) => t.phase === 'Failed') ?? targets.find((t) => t.phase === 'RolledBack');
+  return {
+    for: `${target?.name ?? ''}, which is ${target?.phase ?? ''}: ${target?.message ?? ''}`,
+    since,
+    who: 'person',
+    next: 'another image is rolled as soon as one is wanted; holdfast retry tries this one again',
+  };
+}
+
+function unknownOf(targets: readonly TargetView[], since: string | null): Waiting {
+  const target = targets.find((t) => t.phase === 'Unknown') ?? targets.find((t) => t.reason === 'RegistryUnreachable');
+  return {
+    for: target === undefined ? 'the first evaluation' : `${target.name}: ${target.message}`,
+    since,
+    who: 'outside',
+    next: 'everything is read again at the next poll',
+  };
+}
+
+/** Who can lift what holds a target. */
+const lifts: Readonly<Record<HeldReason, Waiting['who']>> = {
+  Blocked: 'upstream',
+  Cooldown: 'time',
+  MajorChange: 'person',
+  UnknownVersion: 'person',
+  Downgrade: 'person',
+  Architecture: 'upstream',
+  ArchitectureUnknown: 'outside',
+  ZeroReplicas: 'person',
+  OnDeleteStrategy: 'person',
+  WorkloadPaused: 'person',
+  NoSuchContainer: 'person',
+  SecondWriter: 'person',
+  OtherRelease: 'person',
+  MinimumAge: 'time',
+  OutsideWindow: 'time',
+  Frozen: 'time',
+  Rejected: 'person',
+  Aborted: 'person',
+  PreflightFailed: 'time',
+  StoppedByFailure: 'person',
+};
+
+function heldOf(targets: readonly TargetView[], changesAt: number | null, since: string | null): Waiting {
+  const target = targets.find((t) => t.phase === 'Held') ?? targets.find((t) => t.phase === 'Drifted');
+  const reason = target?.reason ?? '';
+  return {
+    for: `${target?.name ?? ''} (${reason}): ${target?.message ?? ''}`,
+    since,
+    who: isHeldReason(reason) ? lifts[reason] : 'person',
+    next:
+      changesAt === null
+        ? 'it is looked at again when anything changes'
+        : `it is looked at again at ${instant(changesAt)}`,
+  };
+}
+
+function isHeldReason(reason: string): reason is HeldReason {
+  return Object.hasOwn(lifts, reason);
+}
