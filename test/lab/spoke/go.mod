@@ -1,0 +1,3 @@
+module holdfast.dev/lab/spoke
+
+go 1.22
