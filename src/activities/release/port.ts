@@ -2,7 +2,8 @@ import type { TargetAddress } from '../../domain/release/address.ts';
 import type { TargetEvent } from '../../domain/release/events.ts';
 import type { Observation, Placement } from '../../domain/release/observation.ts';
 import type { MarksPatch, Result, WriteResult } from '../../domain/release/rollout.ts';
-import type { Agents, Check, Health, ReleaseSpec, WorkloadKind } from '../../domain/release/spec.ts';
+import type { Incumbent } from '../../domain/release/incumbents.ts';
+import type { Agents, Check, Health, ReleaseSpec } from '../../domain/release/spec.ts';
 
 /**
  * The single calls of a release, as its workflows see them (by `import type` only). Each is safe to repeat: Temporal
@@ -64,7 +65,7 @@ export interface PreflightInput {
   readonly agents: Agents;
   /** Recorded human override: the running image need not pass the gate. */
   readonly skipGate: boolean;
-  readonly incumbents: ReleaseSpec['incumbents'];
+  readonly incumbents: readonly Incumbent[];
 }
 
 export interface WriteImageInput {
@@ -74,7 +75,7 @@ export interface WriteImageInput {
   readonly to: string;
   readonly marks: MarksPatch;
   /** Read again right before the write; one that is active or unreadable refuses it. Empty for a rollback. */
-  readonly incumbents: ReleaseSpec['incumbents'];
+  readonly incumbents: readonly Incumbent[];
 }
 
 export interface WriteMarksInput {

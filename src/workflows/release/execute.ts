@@ -1,5 +1,6 @@
 import { addressOf, type TargetAddress } from '../../domain/release/address.ts';
 import type { Command, Result, RolloutState, TargetRollout } from '../../domain/release/rollout.ts';
+import { incumbentsOf } from '../../domain/release/incumbents.ts';
 import { agentsOf, healthOf, targetName, type TargetSpec } from '../../domain/release/spec.ts';
 import { ApplicationFailure } from '@temporalio/workflow';
 import { read, watch, write } from './activities.ts';
@@ -23,14 +24,14 @@ export async function execute(state: RolloutState, name: string, command: Comman
           health: healthOf(spec),
           agents: agentsOf(spec),
           skipGate: rollout.skipPreflight,
-          incumbents: state.spec.incumbents,
+          incumbents: incumbentsOf(state.spec),
         },
       ]);
     case 'patch':
       return {
         of: 'patch',
         write: await write.writeImage.executeWithOptions(summary(`write ${rollout.item.toLabel}`), [
-          { ...base, from: command.from, to: command.to, marks: command.marks, incumbents: state.spec.incumbents },
+          { ...base, from: command.from, to: command.to, marks: command.marks, incumbents: incumbentsOf(state.spec) },
         ]),
       };
     case 'rollBack':

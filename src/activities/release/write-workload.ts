@@ -1,0 +1,120 @@
+import type { TargetAddress } from '../../domain/release/address.ts';
+import type { WriteResult } from '../../domain/release/rollout.ts';
+import { clusterOf, FIELD_MANAGER, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { sleep } from './wait-context.ts';
+import { workloadName, workloadRef, type WorkloadObject } from './workload.ts';
+
+/** What is to be done about a workload as it was just read. */
+export type Intent =
+  /** It already is as wanted. */
+  | { readonly do: 'nothing' }
+  | { readonly do: 'refuse'; readonly reason: Refusal['reason']; readonly message: string }
+  | { readonly do: 'patch'; readonly body: Readonly<Record<string, unknown>> };
+
+export type Refusal = Extract<WriteResult, { kind: 'refused' }>;
+
+export interface WorkloadWrite {
+  readonly target: TargetAddress;
+  /** Decides anew from each reading; called again after each conflict. */
+  readonly decide: (workload: WorkloadObject) => Promise<Intent> | Intent;
+  /** Says what of the object differs from what the patch was to do, or null. Asked of the answer and of the read-back. */
+  readonly verify: (before: WorkloadObject, after: WorkloadObject) => string | null;
+}
+
+/** How long a write is tried before it is handed back as unknown; it is safe to ask for it again. */
+const PATIENCE_MS = 60_000;
+const FIRST_BACKOFF_MS = 100;
+const MOST_BACKOFF_MS = 5_000;
+
+/**
+ * Reads a workload, decides, writes once with uid and resourceVersion as precondition, and reads it back. A conflict
+ * means reading and deciding again; an answer that got lost, reading back. So no write is sent twice for one reading,
+ * and none is counted that was not seen in effect.
+ *
+ * @throws the signal's reason when the activity is cancelled; never after a write whose effect was not looked at
+ */
+export async function writeWorkload(
+  dependencies: ReleaseDependencies,
+  { target, decide, verify }: WorkloadWrite,
+  signal: AbortSignal,
+): Promise<WriteResult> {
+  const port = clusterOf(dependencies, target.cluster);
+  if (isUnmeasured(port)) return { kind: 'refused', reason: 'Missing', message: port.message };
+  const ref = workloadRef(target);
+  const clock = dependencies.clock ?? Date.now;
+  const giveUpAt = clock() + PATIENCE_MS;
+  let backoffMs = FIRST_BACKOFF_MS;
+  let sent: { readonly before: WorkloadObject; readonly acknowledged: boolean } | null = null;
+
+  for (;;) {
+    let trouble: string;
+    let waitMs = backoffMs;
+    const found = await port.get<WorkloadObject>(ref, { signal });
+    signal.throwIfAborted();
+    if (found.kind === 'unmeasured') {
+      if (found.why === 'missing') return { kind: 'refused', reason: 'Missing', message: found.message };
+      if (found.why === 'denied') return { kind: 'refused', reason: 'Denied', message: found.message };
+      trouble = found.message;
+    } else {
+      const intent = await decide(found.value);
+      signal.throwIfAborted();
+      if (intent.do === 'nothing') {
+        const wrong = sent === null ? null : verify(sent.before, found.value);
+        if (wrong !== null) return { kind: 'unknown', message: `${workloadName(target)} was written, but ${wrong}` };
+        return { kind: 'written', repeated: sent?.acknowledged !== true };
+      }
+      if (sent?.acknowledged === true) {
+        const message = `${workloadName(target)} was written, but reads back as something else: another writer changed it at once`;
+        return { kind: 'unknown', message };
+      }
+      if (intent.do === 'refuse') return { kind: 'refused', reason: intent.reason, message: intent.message };
+
+      const before = found.value;
+      const outcome = await port.patch<WorkloadObject>(ref, intent.body, {
+        type: 'strategic',
+        fieldManager: FIELD_MANAGER,
+        preconditions: preconditionsOf(before),
+      });
+      switch (outcome.kind) {
+        case 'written': {
+          const wrong = verify(before, outcome.object);
+          if (wrong !== null) return { kind: 'unknown', message: `${workloadName(target)} was written, but ${wrong}` };
+          sent = { before, acknowledged: true };
+          continue;
+        }
+        case 'conflict':
+          // The status of a workload in trouble changes often. The next reading is at hand; waiting would only meet the next.
+          trouble = outcome.message;
+          waitMs = clock() + PATIENCE_MS - giveUpAt < 1_000 ? 0 : backoffMs;
+          break;
+        case 'missing':
+          return { kind: 'refused', reason: 'Missing', message: outcome.message };
+        case 'denied':
+          return { kind: 'refused', reason: 'Denied', message: outcome.message };
+        case 'invalid':
+          return { kind: 'refused', reason: 'Invalid', message: outcome.message };
+        case 'unknown':
+          trouble = outcome.message;
+          if (outcome.effect !== 'none') {
+            sent = { before, acknowledged: false };
+            waitMs = 0;
+          }
+          waitMs = Math.max(waitMs, outcome.retryAfterMs ?? 0);
+          break;
+      }
+    }
+    if (clock() + waitMs >= giveUpAt) {
+      return { kind: 'unknown', message: `${workloadName(target)} could not be written or read back: ${trouble}` };
+    }
+    await sleep(waitMs, signal);
+    if (waitMs > 0) backoffMs = Math.min(backoffMs * 2, MOST_BACKOFF_MS);
+  }
+}
+
+/** Both always: a workload deleted and made anew under the same name is another one. */
+function preconditionsOf({ metadata: { uid, resourceVersion } }: WorkloadObject) {
+  return {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}
