@@ -1,3 +1,4 @@
+import { namesPlanHash } from '../core/plan-hash.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { imageParts } from './deployed-image.ts';
@@ -43,7 +44,12 @@ export function approve(
     );
   }
   const { approval } = state;
-  if (rollout === null && approval !== null && !approval.approved && sameHash(action.plan ?? '-', approval.planHash)) {
+  if (
+    rollout === null &&
+    approval !== null &&
+    !approval.approved &&
+    namesPlanHash(action.plan ?? '', approval.planHash)
+  ) {
     const { by, reason } = action;
     return accepted(
       { ...state, approval: { planHash: approval.planHash, approved: true, by, reason, at: now } },
@@ -110,7 +116,7 @@ function findWaiting(
 ): Waiting | { readonly message: string } {
   const waiting = rollout === null ? waitingPlan(state) : waitingSteps(rollout);
   if (waiting === null) return nothingWaits(state, action, rollout);
-  if (action.plan !== undefined && !sameHash(action.plan, waiting.planHash)) {
+  if (action.plan !== undefined && !namesPlanHash(action.plan, waiting.planHash)) {
     return {
       message: `plan ${action.plan} is not the one that waits: that is ${waiting.planHash}; look at it (holdfast status) and decide about it by its own hash`,
     };
@@ -149,13 +155,4 @@ function nothingWaits(state: ReleaseState, action: Decision, rollout: RolloutSta
       ? ''
       : `; plan ${action.plan} is not current, that is ${state.evaluation.planHash}`;
   return { message: `nothing of release ${state.name} waits for an approval${stale}` };
-}
-
-/** People may shorten a hash to what `status` shows of it. */
-function sameHash(asked: string, actual: string): boolean {
-  return bare(actual).startsWith(bare(asked));
-}
-
-function bare(hash: string): string {
-  return hash.replace(/^sha256:/, '');
 }

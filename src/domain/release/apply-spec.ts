@@ -1,3 +1,4 @@
+import { canonicalJson } from '../core/plan-hash.ts';
 import { accepted, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { lineFor } from './line.ts';
@@ -30,7 +31,7 @@ export function applySpec(
 ): ActionAnswer {
   const before = state.spec;
   const spec = action.spec;
-  if (canonical(before) === canonical(spec)) return accepted(state, 'applies the spec that it has already');
+  if (canonicalJson(before) === canonicalJson(spec)) return accepted(state, 'applies the spec that it has already');
   const personPin = state.pin?.image ?? null;
   const lines = new Map(before.targets.map((t) => [targetName(t), lineFor(before, t, personPin).key]));
   const moved = (target: TargetSpec): boolean => lines.get(targetName(target)) !== lineFor(spec, target, personPin).key;
@@ -43,18 +44,9 @@ export function applySpec(
 
 function whatChanged(before: ReleaseSpec, after: ReleaseSpec): string {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return keys
-    .filter((key) => canonical(before[key as keyof ReleaseSpec]) !== canonical(after[key as keyof ReleaseSpec]))
-    .join(', ');
+  return keys.filter((key) => written(before, key) !== written(after, key)).join(', ');
 }
 
-/** JSON with keys in order, so that what is equal reads equal. */
-function canonical(value: unknown): string {
-  return (
-    JSON.stringify(value, (_key, inner: unknown) =>
-      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : inner,
-    ) ?? ''
-  );
+function written(spec: ReleaseSpec, key: string): string {
+  return canonicalJson(spec[key as keyof ReleaseSpec] ?? null);
 }

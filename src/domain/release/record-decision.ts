@@ -3,10 +3,15 @@ import type { ReleaseAction } from './actions.ts';
 import type { RolloutState } from './rollout.ts';
 import type { ReleaseState, RolloutSummary } from './state.ts';
 
-/** Keeps what a person decided: who, what, why and when. */
+/** Keeps what a person decided: who, what, why and when. Letting something go without its gate is an override. */
 export function recordDecision(state: ReleaseState, action: ReleaseAction, record: string, now: number): ReleaseState {
-  const why = action.reason === '' ? '' : `: ${action.reason}`;
-  return { ...state, evidence: appendEvidence(state.evidence, now, 'decision', `${action.by} ${record}${why}`) };
+  const message = action.reason === '' ? record : `${record}: ${action.reason}`;
+  const kind = action.action === 'retry' && action.skipPreflight ? 'override' : 'decision';
+  const by = action.action === 'approve' ? (action.verifiedBy ?? action.by) : action.by;
+  return {
+    ...state,
+    evidence: appendEvidence(state.evidence, now, kind, message, { what: `release/${state.name}`, by }),
+  };
 }
 
 /** Keeps how a rollout ended. */
@@ -17,5 +22,8 @@ export function recordOutcome(
   now: number,
 ): ReleaseState {
   const message = `rollout ${rollout.id} (plan ${rollout.planHash}) ended as ${summary.outcome}: ${summary.message}`;
-  return { ...state, evidence: appendEvidence(state.evidence, now, 'outcome', message) };
+  return {
+    ...state,
+    evidence: appendEvidence(state.evidence, now, 'outcome', message, { what: rollout.id, outcome: summary.outcome }),
+  };
 }

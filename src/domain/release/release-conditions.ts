@@ -52,14 +52,15 @@ function ready(evaluation: Evaluation, suspended: boolean): Said {
       message: `${evaluation.targets.length} targets run what is wanted`,
     };
   }
-  const first = evaluation.targets.find((t) => t.phase !== 'Current');
+  const first =
+    evaluation.targets.find((t) => t.phase !== 'Current') ?? evaluation.targets.find((t) => t.reason !== '');
   const message = suspended ? (evaluation.modeReason ?? '') : first === undefined ? '' : named(first);
   return { type: 'Ready', status: phase === 'Unknown' ? 'Unknown' : 'False', reason: phase, message };
 }
 
 function reconciling(evaluation: Evaluation): Said {
   const { items } = evaluation.plan;
-  const goes = items.length > 0 && evaluation.effectiveMode === 'Enforce';
+  const goes = goesOn(evaluation);
   const [first] = items;
   return {
     type: 'Reconciling',
@@ -69,11 +70,17 @@ function reconciling(evaluation: Evaluation): Said {
   };
 }
 
+function goesOn(evaluation: Evaluation): boolean {
+  return evaluation.plan.items.length > 0 && evaluation.effectiveMode === 'Enforce';
+}
+
 /** Nothing goes on until a person does something. */
 function stalled(evaluation: Evaluation): Said {
-  const stuck = evaluation.targets.find(
-    (t) => t.phase === 'Failed' || t.phase === 'RolledBack' || (t.phase === 'Held' && t.reason === 'SecondWriter'),
-  );
+  const stuck = goesOn(evaluation)
+    ? undefined
+    : evaluation.targets.find(
+        (t) => t.phase === 'Failed' || t.phase === 'RolledBack' || (t.phase === 'Held' && t.reason === 'SecondWriter'),
+      );
   return {
     type: 'Stalled',
     status: stuck === undefined ? 'False' : 'True',

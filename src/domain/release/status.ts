@@ -1,4 +1,4 @@
-import type { Condition } from '../core/conditions.ts';
+import { getCondition, type Condition } from '../core/conditions.ts';
 import type { Mode } from '../core/mode.ts';
 import { instant } from './hold.ts';
 import type { Plan } from './plan.ts';
@@ -101,9 +101,13 @@ export function releaseStatus(state: ReleaseState, rollout: RolloutState | null,
     lastRollouts: state.rollouts.map((r) => ({ ...r, startedAt: instant(r.startedAt), endedAt: instant(r.endedAt) })),
     rollouts: state.rolloutCount,
     rollbacks: state.rollbacks,
-    changesAt: evaluation?.changesAt == null ? null : instant(evaluation.changesAt),
+    changesAt: optionalInstant(evaluation?.changesAt ?? null),
     asOf: instant(now),
   };
+}
+
+function optionalInstant(at: number | null): string | null {
+  return at === null ? null : instant(at);
 }
 
 function who(mark: PersonMark): Who {
@@ -112,7 +116,7 @@ function who(mark: PersonMark): Who {
 
 /** When Ready took its present status, epoch milliseconds. */
 function readySince(conditions: readonly Condition[]): number | null {
-  const ready = conditions.find((condition) => condition.type === 'Ready');
+  const ready = getCondition(conditions, 'Ready');
   return ready === undefined ? null : Date.parse(ready.lastTransitionTime);
 }
 

@@ -22,7 +22,7 @@ export function waitingOf(
   since: number | null,
 ): Waiting | null {
   const at = since === null ? null : instant(since);
-  const { evaluation, spec, paused } = state;
+  const { evaluation } = state;
   switch (phase) {
     case 'Suspended':
       return { for: 'spec.suspend', since: at, who: 'person', next: 'set suspend: false and apply the spec' };
@@ -35,28 +35,28 @@ export function waitingOf(
     case 'Unknown':
       return unknownOf(evaluation?.targets ?? [], at);
     case 'Pending':
-      if (paused !== null) {
-        return {
-          for: `resume: paused by ${paused.by}`,
-          since: instant(paused.at),
-          who: 'person',
-          next: 'holdfast resume',
-        };
-      }
-      if (evaluation?.effectiveMode === 'Enforce') {
-        return { for: 'the rollout to start', since: at, who: 'rollout', next: 'the canary is rolled first' };
-      }
-      return {
-        for: `mode Enforce${evaluation?.modeReason == null ? '' : `: ${evaluation.modeReason}`}`,
-        since: at,
-        who: 'person',
-        next: spec.mode === 'Enforce' ? 'the plan is rolled as soon as that is lifted' : 'holdfast set-mode Enforce',
-      };
+      return pendingOf(state, at);
     case 'Held':
       return heldOf(evaluation?.targets ?? [], evaluation?.changesAt ?? null, at);
     case 'Current':
       return null;
   }
+}
+
+function pendingOf({ evaluation, spec, paused }: ReleaseState, since: string | null): Waiting {
+  if (paused !== null) {
+    return { for: `resume: paused by ${paused.by}`, since: instant(paused.at), who: 'person', next: 'holdfast resume' };
+  }
+  if (evaluation?.effectiveMode === 'Enforce') {
+    return { for: 'the rollout to start', since, who: 'rollout', next: 'the canary is rolled first' };
+  }
+  const why = evaluation?.modeReason ?? null;
+  return {
+    for: why === null ? 'mode Enforce' : `mode Enforce: ${why}`,
+    since,
+    who: 'person',
+    next: spec.mode === 'Enforce' ? 'the plan is rolled as soon as that is lifted' : 'holdfast set-mode Enforce',
+  };
 }
 
 function approvalOf(rollout: RolloutState): Waiting | null {

@@ -1,4 +1,4 @@
-import { evaluate } from '../../../src/domain/release/evaluate.ts';
+import type { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { initialState } from '../../../src/domain/release/initial-state.ts';
 import { linesOf } from '../../../src/domain/release/line.ts';
 import { noMarks } from '../../../src/domain/release/marks.ts';
@@ -99,7 +99,7 @@ export function managed(applied: string, overrides: Partial<WorkloadSnapshot> = 
 }
 
 export function writer(manager: string): NonNullable<WorkloadSnapshot['imageWriter']> {
-  return { manager, operation: 'Update', time: '2026-03-02T11:00:00Z' } as NonNullable<WorkloadSnapshot['imageWriter']>;
+  return { manager, operation: 'Update', time: '2026-03-02T11:00:00Z' };
 }
 
 export function seen(of: WorkloadSnapshot, architectures: readonly string[] = ['amd64']): TargetObservation {
