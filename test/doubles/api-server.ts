@@ -19,6 +19,7 @@ export interface SeenRequest {
   /** Path and query. */
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
+  readonly rawHeaders: readonly string[];
   readonly body: string;
 }
 
@@ -64,7 +65,9 @@ export interface ApiServerDouble {
   readonly requests: SeenRequest[];
   /** May be set any time. */
   fault: ApiServerOptions['fault'];
-  /** Sockets open now. */
+  /** Requests whose answer is not complete and whose client is still there. */
+  unanswered(): number;
+  /** Sockets open now, idle ones included. */
   connections(): number;
   /** Ends all watches as a server does whose time is up. */
   endWatches(): void;
@@ -97,16 +100,20 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const requests: SeenRequest[] = [];
   const sockets = new Set<Socket>();
   const watches = new Set<ServerResponse>();
+  const unanswered = new Set<ServerResponse>();
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-api-double-'));
   let oldest = 0;
   let kubeconfigs = 0;
 
   const handler = (request: IncomingMessage, response: ServerResponse) => {
+    unanswered.add(response);
+    response.on('close', () => unanswered.delete(response));
     void readBody(request).then((body) => {
       const seen: SeenRequest = {
         method: request.method ?? '',
         url: request.url ?? '',
         headers: request.headers,
+        rawHeaders: request.rawHeaders,
         body,
       };
       requests.push(seen);
@@ -135,7 +142,9 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
       change.collection === address.collection &&
       (address.namespace === undefined || change.object.metadata.namespace === address.namespace);
     const write = (change: Change) =>
-      relevant(change) && response.write(`${JSON.stringify({ type: change.type, object: change.object })}\n`);
+      relevant(change) &&
+      !response.writableEnded &&
+      response.write(`${JSON.stringify({ type: change.type, object: change.object })}\n`);
     for (const change of store.changesAfter(from)) write(change);
     const unlisten = store.listen(write);
     watches.add(response);
@@ -153,7 +162,15 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket) => {
-    requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body: '' });
+    requests.push({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: request.headers,
+      rawHeaders: request.rawHeaders,
+      body: '',
+    });
+    socket.on('end', () => socket.end());
+    socket.resume();
     if (options.upgrade !== undefined) return options.upgrade(request, socket);
     const body = JSON.stringify({ kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403 });
     socket.end(
@@ -168,6 +185,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     store,
     requests,
     fault: options.fault,
+    unanswered: () => unanswered.size,
     connections: () => sockets.size,
     endWatches: () => {
       for (const watch of watches) watch.end();

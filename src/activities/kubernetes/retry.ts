@@ -20,7 +20,7 @@ export async function sendRead(transport: Transport, request: KubeRequest): Prom
     if (answer.kind === 'answer' && answer.status < 300) return answer;
     const judged = judge(answer);
     if (!judged.retryable || attempt === tries || request.signal?.aborted === true) return answer;
-    const waitMs = judged.retryAfterMs ?? jitter(firstWaitMs * 4 ** (attempt - 1));
+    const waitMs = judged.retryAfterMs ?? jitter(firstWaitMs * 3 ** (attempt - 1));
     // Waiting only pays when there is time left for the answer as well.
     if (performance.now() + waitMs >= until) return answer;
     try {

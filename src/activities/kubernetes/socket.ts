@@ -47,12 +47,8 @@ export async function connectSocket(
 
 function open(url: string, access: Access, { protocols, timeoutMs, signal }: SocketOptions): Promise<Socket | Answer> {
   return new Promise((resolve) => {
-    const handshake = watchHandshake(access.dispatcher);
-    const socket = new WebSocket(url, {
-      protocols: [...protocols],
-      dispatcher: handshake.dispatcher,
-      headers: flat(access.headers),
-    });
+    const handshake = watchHandshake(access);
+    const socket = new WebSocket(url, { protocols: [...protocols], dispatcher: handshake.dispatcher });
     socket.binaryType = 'arraybuffer';
     // The server speaks first sometimes: listen before anybody asks.
     const early: Buffer[] = [];
@@ -115,7 +111,7 @@ function open(url: string, access: Access, { protocols, timeoutMs, signal }: Soc
  * A WebSocket tells neither the status of a refused handshake nor gives its connection away; the dispatcher beneath it
  * sees both.
  */
-function watchHandshake(dispatcher: Dispatcher) {
+function watchHandshake({ dispatcher, headers }: Access) {
   let connection: Duplex | undefined;
   let abort: (() => void) | undefined;
   let status: number | undefined;
@@ -144,7 +140,8 @@ function watchHandshake(dispatcher: Dispatcher) {
         handler.onResponseError?.(controller, reason);
       },
     };
-    return dispatch(options, inner);
+    // Added here and not to the WebSocket, which would join several impersonated groups into one.
+    return dispatch({ ...options, headers: { ...(options.headers as Record<string, string>), ...headers } }, inner);
   });
   return {
     dispatcher: watched,
@@ -167,10 +164,4 @@ function refusalBody(status: number): string {
   return status === 404
     ? '{"kind":"Status","status":"Failure","reason":"NotFound","message":"the pod was not found"}'
     : '';
-}
-
-function flat(headers: Access['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([key, value]) => [key, Array.isArray(value) ? value.join(', ') : value]),
-  );
 }
