@@ -1,10 +1,9 @@
+import { isImageDigest } from '../core/image-reference.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { imageParts } from './deployed-image.ts';
 import type { RolloutState } from './rollout.ts';
 import type { ReleaseState } from './state.ts';
-
-const DIGEST = /^sha256:[a-f0-9]{64}$/;
 
 /** Blocks a digest or a version label for the whole release; a digest in a reference is taken out of it. */
 export function block(
@@ -57,7 +56,7 @@ export function unblock(state: ReleaseState, action: ActionOf<'unblock'>, now: n
 /** The digest of a reference or of itself, or a label; null for a digest that is cut short or misspelt. */
 function subjectOf(text: string): string | null {
   const digest = text.includes('@') ? text.slice(text.indexOf('@') + 1) : text;
-  if (DIGEST.test(digest)) return digest;
+  if (isImageDigest(digest)) return digest;
   return text.includes('@') || text.includes(':') || /\s/.test(text) ? null : text;
 }
 

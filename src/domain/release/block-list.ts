@@ -1,5 +1,5 @@
 import type { BlockMark, Observation, ResolvedLine } from './observation.ts';
-import { managedByOf } from './marks.ts';
+import { isOfOtherRelease } from './marks.ts';
 import type { Blocked, ReleaseState } from './state.ts';
 
 /** Who an entry names that was found on an object rather than decided in this run. */
@@ -20,7 +20,7 @@ export function withMarkedBlocks(state: ReleaseState, observation: Observation, 
   for (const target of Object.values(observation.targets)) {
     if (target.workload.kind === 'unmeasured') continue;
     const { marks } = target.workload.value;
-    if (marks.managedBy !== null && marks.managedBy !== managedByOf(state.name)) continue;
+    if (isOfOtherRelease(marks, state.name)) continue;
     for (const mark of marks.blocked) {
       if (byImage.has(mark.image) || Date.parse(mark.at) <= (state.unblocked[mark.image] ?? -1)) continue;
       byImage.set(mark.image, fromMark(mark));

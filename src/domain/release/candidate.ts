@@ -3,7 +3,7 @@ import { blockOf } from './block-list.ts';
 import { deployedImage, sameContent } from './deployed-image.ts';
 import { workloadHold } from './hold.ts';
 import type { Line } from './line.ts';
-import { managedByOf } from './marks.ts';
+import { isOfOtherRelease } from './marks.ts';
 import type { Observation, ResolvedLine } from './observation.ts';
 import { baselineOf } from './remember-target.ts';
 import { targetName, type TargetSpec } from './spec.ts';
@@ -55,8 +55,7 @@ function mayTake(candidate: Candidate, line: Line, target: TargetSpec, around: S
   const seen = around.observation.targets[name];
   if (seen === undefined || seen.workload.kind === 'unmeasured') return true;
   const workload = seen.workload.value;
-  const { managedBy } = workload.marks;
-  if (workload.image === null || (managedBy !== null && managedBy !== managedByOf(around.state.name))) return false;
+  if (workload.image === null || isOfOtherRelease(workload.marks, around.state.name)) return false;
   const memory = around.memories.get(name);
   const from = (memory === undefined ? null : baselineOf(memory)) ?? workload.image;
   if (sameContent(from, deployedImage(candidate.resolved)) || workloadHold(workload) !== null) return false;

@@ -1,8 +1,8 @@
 import { blockOf } from './block-list.ts';
-import { deployedImage, imageParts } from './deployed-image.ts';
+import { deployedImage, imageParts, sameContent } from './deployed-image.ts';
 import { architectureHold, blockHold, hold, instant, workloadHold, type Hold } from './hold.ts';
 import type { Line } from './line.ts';
-import { managedByOf } from './marks.ts';
+import { isOfOtherRelease } from './marks.ts';
 import type { Observation, TargetObservation, WorkloadSnapshot } from './observation.ts';
 import type { PlanItem, TargetPhase, TargetView } from './plan.ts';
 import { baselineOf, SECOND_WRITER_DRIFTS, writerOf } from './remember-target.ts';
@@ -52,8 +52,7 @@ export function considerTarget(of: TargetCase): Consideration {
   const workload = seen.workload.value;
   if ('kind' in wanted) return asLastSeen(of, workload, wanted);
   if (workload.image === null) return noSuchContainer(of, workload);
-  const { managedBy } = workload.marks;
-  if (managedBy !== null && managedBy !== managedByOf(of.state.name)) return otherRelease(of, managedBy);
+  if (isOfOtherRelease(workload.marks, of.state.name)) return otherRelease(of, workload.marks.managedBy ?? '');
 
   const desired = desiredImage(wanted, of.memory, workload.image);
   const there: Placed = { ...of, wanted, seen, workload, image: workload.image, desired };
@@ -132,17 +131,24 @@ function drifted(of: Placed, baseline: string): Consideration {
   };
 }
 
+/** What keeps the wanted image from being rolled. What is there already by content needs none of the guards of a change. */
 function holdOnDesired(of: Placed): Hold | null {
   const { wanted, memory, image, desired, now } = of;
-  const name = targetName(of.spec);
-  const from = baselineOf(memory) ?? image;
   return (
     workloadHold(of.workload) ??
     blockHold(wanted, now) ??
-    (desired === from ? null : versionHold(wanted, from, versionOfImage(from, of.images), of.spec.allowMajorChange)) ??
-    architectureHold(wanted, of.seen) ??
-    (desired === from ? null : ageHold(wanted)) ??
-    of.stops.holdFor(name, desired)
+    holdOnChange(of, baselineOf(memory) ?? image) ??
+    of.stops.holdFor(targetName(of.spec), desired)
+  );
+}
+
+function holdOnChange(of: Placed, from: string): Hold | null {
+  if (sameContent(from, of.desired)) return null;
+  const version = versionOfImage(from, of.images);
+  return (
+    versionHold(of.wanted, from, version, of.spec.allowMajorChange) ??
+    architectureHold(of.wanted, of.seen) ??
+    ageHold(of.wanted)
   );
 }
 

@@ -8,6 +8,7 @@ import { effectiveMode } from './effective-mode.ts';
 import type { TargetEvent } from './events.ts';
 import { hold, instant, type Hold } from './hold.ts';
 import { unknownTarget } from './initial-state.ts';
+import { isOfOtherRelease } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { phaseEvents } from './phase-events.ts';
 import type { Evaluation, Plan, PlanItem } from './plan.ts';
@@ -109,7 +110,7 @@ function settleTargets(
   for (const [name, memory] of remembered) {
     const seen = observation.targets[name]?.workload;
     const workload = seen?.kind === 'read' ? seen.value : null;
-    if (workload === null || workload.image === null) {
+    if (workload === null || workload.image === null || isOfOtherRelease(workload.marks, state.name)) {
       memories.set(name, memory);
       continue;
     }

@@ -1,6 +1,6 @@
 import { addressOf, type TargetAddress } from './address.ts';
 import { BY_MARKS, toMark } from './block-list.ts';
-import { managedByOf } from './marks.ts';
+import { isOfOtherRelease } from './marks.ts';
 import type { Marks, Observation } from './observation.ts';
 import type { MarksPatch } from './rollout.ts';
 import { targetName } from './spec.ts';
@@ -47,7 +47,7 @@ function ownMarks(
     const workload = observation.targets[targetName(spec)]?.workload;
     if (workload?.kind !== 'read') return [];
     const { marks } = workload.value;
-    if (marks.managedBy !== null && marks.managedBy !== managedByOf(state.name)) return [];
+    if (isOfOtherRelease(marks, state.name)) return [];
     return { target: addressOf(spec, state.spec), marks };
   });
 }

@@ -43,6 +43,11 @@ export function managedByOf(release: string): string {
   return `release/${release}`;
 }
 
+/** True for an object that another release manages: nothing of it is ours to judge or to remember. */
+export function isOfOtherRelease({ managedBy }: Pick<Marks, 'managedBy'>, release: string): boolean {
+  return managedBy !== null && managedBy !== managedByOf(release);
+}
+
 /** Longest reason that is kept in an annotation; all annotations of an object share 256 KiB. */
 const REASON_LENGTH = 200;
 

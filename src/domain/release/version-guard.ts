@@ -2,7 +2,7 @@ import { imageParts } from './deployed-image.ts';
 import { hold, type Hold } from './hold.ts';
 import type { Observation } from './observation.ts';
 import type { WantedImage } from './wanted-image.ts';
-import { compareVersions, majorOf, versionOf } from './version.ts';
+import { majorOf, parseVersion, versionOf } from './version.ts';
 
 /**
  * The major guard and, on a semver line, the guard against going back. Both compare with the image that was applied
@@ -45,13 +45,8 @@ function majorHold(
   toVersion: string | null,
 ): Hold | null {
   if (fromVersion === null || toVersion === null) {
-    return unknownVersion(
-      wanted,
-      from,
-      fromVersion,
-      'a major change cannot be ruled out',
-      'allowMajorChange or pin it',
-    );
+    const untold = fromVersion === null ? from : wanted.resolved.label;
+    return unknownVersion(untold, 'a major change cannot be ruled out', 'allowMajorChange or pin it');
   }
   const [before, after] = [majorOf(fromVersion), majorOf(toVersion)];
   if (before === after) return null;
@@ -67,27 +62,22 @@ function downgradeHold(
   fromVersion: string | null,
   toVersion: string | null,
 ): Hold | null {
-  const order = fromVersion === null || toVersion === null ? null : compareVersions(fromVersion, toVersion);
-  if (order === null) {
-    return unknownVersion(wanted, from, fromVersion, 'going back to an older version cannot be ruled out', 'pin it');
+  const before = parseVersion(fromVersion ?? '');
+  const after = parseVersion(toVersion ?? '');
+  if (before === null || after === null) {
+    const untold = before === null ? from : wanted.resolved.label;
+    return unknownVersion(untold, 'going back to an older version cannot be ruled out', 'pin it');
   }
-  if (order <= 0) return null;
+  if (before.compare(after) <= 0) return null;
   return hold(
     'Downgrade',
-    `the target is ahead: ${from} (${fromVersion ?? ''}) is newer than ${wanted.resolved.label}, the newest of ${wanted.line.key}; pin ${wanted.resolved.label} to go back on purpose`,
+    `the target is ahead: ${from} (${before.version}) is newer than ${wanted.resolved.label}, the newest of ${wanted.line.key}; pin ${wanted.resolved.label} to go back on purpose`,
   );
 }
 
-function unknownVersion(
-  wanted: WantedImage,
-  from: string,
-  fromVersion: string | null,
-  so: string,
-  wayOut: string,
-): Hold {
-  const which = fromVersion === null ? from : wanted.resolved.label;
+function unknownVersion(image: string, so: string, wayOut: string): Hold {
   return hold(
     'UnknownVersion',
-    `neither tag nor labels of ${which} tell its version, so ${so}; give images the label org.opencontainers.image.version, or ${wayOut}`,
+    `neither tag nor labels of ${image} tell its version, so ${so}; give images the label org.opencontainers.image.version, or ${wayOut}`,
   );
 }

@@ -33,13 +33,6 @@ export function majorOf(version: string): number {
   return Number(version.split('.')[0]);
 }
 
-/** Versions in semver's order, or null where one of them is a bare major and the order cannot be told. */
-export function compareVersions(a: string, b: string): number | null {
-  const left = parseVersion(a);
-  const right = parseVersion(b);
-  return left === null || right === null ? null : left.compare(right);
-}
-
 /**
  * What people call an image: the semver tag itself; for a moving tag `<line>-<first 12 of revision>`, where the line is
  * the tag without `-latest` (`v6-latest` at `04d1e1ea4bdf…` is `v6-04d1e1ea4bdf`, `edge` is `edge-04d1e1ea4bdf`).

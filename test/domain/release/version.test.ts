@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  compareVersions,
-  labelOf,
-  majorOf,
-  majorOfTag,
-  parseVersion,
-  versionOf,
-} from '../../../src/domain/release/version.ts';
+import { labelOf, majorOf, majorOfTag, parseVersion, versionOf } from '../../../src/domain/release/version.ts';
 import { digest } from './world.ts';
 
 describe('the version of an image', () => {
@@ -55,14 +48,6 @@ describe('the version of an image', () => {
   test('has a major, alone or in full', () => {
     expect(majorOf('6')).toBe(6);
     expect(majorOf('12.3.4-rc.1')).toBe(12);
-  });
-
-  test('has an order only where both are known in full', () => {
-    expect(compareVersions('6.1.0', '6.2.0')).toBe(-1);
-    expect(compareVersions('6.10.0', '6.9.0')).toBe(1);
-    expect(compareVersions('6.1.0', '6.1.0')).toBe(0);
-    expect(compareVersions('6', '6.1.0')).toBeNull();
-    expect(compareVersions('6.1.0', '6')).toBeNull();
   });
 });
 
