@@ -2,25 +2,26 @@ import type { KubeObject } from '../kubernetes/port.ts';
 import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
 import type { TargetEvent } from '../../domain/release/events.ts';
 import type { EmitEventsInput, EmitEventsResult } from './port.ts';
-import { waiting } from './wait-context.ts';
 import { workloadRef } from './workload.ts';
 
 /** What the event's `action` says was being done; the reason says how it went. */
 const ACTION = 'Release';
 
 /** Records events about targets' workloads; see ReleaseActivities.emitEvents. */
-export function emitEvents(dependencies: ReleaseDependencies, input: EmitEventsInput): Promise<EmitEventsResult> {
-  return waiting(async ({ signal }) => {
-    const uids = new Map<string, Promise<string | undefined>>();
-    const refused: EmitEventsResult['refused'][number][] = [];
-    // One after the other: they are shown in the order of their times.
-    for (const event of input.events) {
-      signal.throwIfAborted();
-      const message = await emit(dependencies, event, uids);
-      if (message !== null) refused.push({ key: event.key, message });
-    }
-    return { refused };
-  });
+export async function emitEvents(
+  dependencies: ReleaseDependencies,
+  input: EmitEventsInput,
+  signal: AbortSignal,
+): Promise<EmitEventsResult> {
+  const uids = new Map<string, Promise<string | undefined>>();
+  const refused: EmitEventsResult['refused'][number][] = [];
+  // One after the other: they are shown in the order of their times.
+  for (const event of input.events) {
+    signal.throwIfAborted();
+    const message = await emit(dependencies, event, uids);
+    if (message !== null) refused.push({ key: event.key, message });
+  }
+  return { refused };
 }
 
 async function emit(

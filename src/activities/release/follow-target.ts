@@ -64,7 +64,7 @@ export async function following<T>(
     const listed = pods.listed() && (revisions.listed() || target.kind === 'StatefulSet');
     return {
       // Items of a list do not say their kind.
-      workload: workload === undefined ? null : ({ ...workload, kind: target.kind }),
+      workload: workload === undefined ? null : { ...workload, kind: target.kind },
       revisions: revisions.items(),
       pods: pods.items(),
       complete: workloads.listed() && (listed || workload === undefined),

@@ -20,13 +20,14 @@ export function createPulse(): Pulse {
       signal.throwIfAborted();
       if (!pending && ms > 0) {
         const woken = Promise.withResolvers<void>();
-        const timer = setTimeout(woken.resolve, Math.min(ms, MOST_MS));
-        wake = woken.resolve;
-        signal.addEventListener('abort', woken.resolve, { once: true });
+        const stop = () => woken.resolve();
+        const timer = setTimeout(stop, Math.min(ms, MOST_MS));
+        wake = stop;
+        signal.addEventListener('abort', stop, { once: true });
         await woken.promise;
         wake = null;
         clearTimeout(timer);
-        signal.removeEventListener('abort', woken.resolve);
+        signal.removeEventListener('abort', stop);
       }
       pending = false;
       signal.throwIfAborted();

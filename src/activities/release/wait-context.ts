@@ -10,7 +10,7 @@ export interface WaitContext<Progress> {
   /** What the last try heartbeat; undefined on the first one. */
   readonly resumed: Progress | undefined;
   /** Keeps this as the progress, and heartbeats it at once and from then on. */
-  progress(value: Progress): void;
+  readonly progress: (value: Progress) => void;
 }
 
 /** Heartbeats ride through a throttle of Temporal's own; more of them than this gain nothing. */

@@ -12,7 +12,6 @@ import type { MarksPatch, WriteResult } from '../../domain/release/rollout.ts';
 import type { ReleaseDependencies } from './dependencies.ts';
 import { readIncumbents, standsInTheWay } from './incumbents.ts';
 import type { WriteImageInput, WriteMarksInput } from './port.ts';
-import { waiting } from './wait-context.ts';
 import { containerIn, containerNames, workloadName, type WorkloadObject } from './workload.ts';
 import { writeWorkload, type Intent } from './write-workload.ts';
 
@@ -22,56 +21,60 @@ import { writeWorkload, type Intent } from './write-workload.ts';
  * A strategic merge patch names the container, so that every other one stays (a JSON merge patch would drop them:
  * kubernetes/kubernetes#26412). A container that the template lacks is refused here, since that patch would add it.
  */
-export function writeImage(dependencies: ReleaseDependencies, input: WriteImageInput): Promise<WriteResult> {
+export function writeImage(
+  dependencies: ReleaseDependencies,
+  input: WriteImageInput,
+  signal: AbortSignal,
+): Promise<WriteResult> {
   const { target, from, to } = input;
   const name = workloadName(target);
-  return waiting(({ signal }) =>
-    writeWorkload(
-      dependencies,
-      {
-        target,
-        async decide(workload) {
-          const found = containerIn(workload, target.container);
-          if (found === null) {
-            const message = `${name} has no container ${target.container}; its containers: ${containerNames(workload).join(', ')}`;
-            return { do: 'refuse', reason: 'Missing', message };
-          }
-          const marks = intentForMarks(workload, name, input);
-          if (marks.do === 'refuse') return marks;
-          if (found.image === to && marks.do === 'nothing') return marks;
-          if (found.image !== from && found.image !== to) {
-            return {
-              do: 'refuse',
-              reason: 'Changed',
-              message: `${name} has ${found.image} now, not ${from} as planned`,
-            };
-          }
-          const obstacle = standsInTheWay(await readIncumbents(dependencies, input.incumbents, signal));
-          if (obstacle !== null) return { do: 'refuse', reason: 'Incumbent', message: obstacle };
-          const annotations = marks.do === 'patch' ? marks.body : {};
-          return { do: 'patch', body: imagePatch(found.list, target.container, to, annotations) };
-        },
-        verify: (before, after) => unexpectedChange(before, after, target.container, to),
+  return writeWorkload(
+    dependencies,
+    {
+      target,
+      async decide(workload) {
+        const found = containerIn(workload, target.container);
+        if (found === null) {
+          const message = `${name} has no container ${target.container}; its containers: ${containerNames(workload).join(', ')}`;
+          return { do: 'refuse', reason: 'Missing', message };
+        }
+        const marks = intentForMarks(workload, name, input);
+        if (marks.do === 'refuse') return marks;
+        if (found.image === to && marks.do === 'nothing') return marks;
+        if (found.image !== from && found.image !== to) {
+          return {
+            do: 'refuse',
+            reason: 'Changed',
+            message: `${name} has ${found.image} now, not ${from} as planned`,
+          };
+        }
+        const obstacle = standsInTheWay(await readIncumbents(dependencies, input.incumbents, signal));
+        if (obstacle !== null) return { do: 'refuse', reason: 'Incumbent', message: obstacle };
+        const annotations = marks.do === 'patch' ? marks.body : {};
+        return { do: 'patch', body: imagePatch(found.list, target.container, to, annotations) };
       },
-      signal,
-    ),
+      verify: (before, after) => unexpectedChange(before, after, target.container, to),
+    },
+    signal,
   );
 }
 
 /** Writes marks alone; see ReleaseActivities.writeMarks. */
-export function writeMarks(dependencies: ReleaseDependencies, input: WriteMarksInput): Promise<WriteResult> {
+export function writeMarks(
+  dependencies: ReleaseDependencies,
+  input: WriteMarksInput,
+  signal: AbortSignal,
+): Promise<WriteResult> {
   const { target } = input;
-  return waiting(({ signal }) =>
-    writeWorkload(
-      dependencies,
-      {
-        target,
-        decide: (workload) => intentForMarks(workload, workloadName(target), input),
-        verify: (before, after) =>
-          isDeepStrictEqual(before.spec.template, after.spec.template) ? null : 'its pod template changed as well',
-      },
-      signal,
-    ),
+  return writeWorkload(
+    dependencies,
+    {
+      target,
+      decide: (workload) => intentForMarks(workload, workloadName(target), input),
+      verify: (before, after) =>
+        isDeepStrictEqual(before.spec.template, after.spec.template) ? null : 'its pod template changed as well',
+    },
+    signal,
   );
 }
 
