@@ -26,8 +26,7 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
     targets[name] = absorbTarget(targets[name] ?? unknownTarget, target, outcome, state, now);
   }
 
-  const failed = rollout.targets.filter((t) => t.failure !== null && isSettledFailure(t.outcome));
-  const rolledBack = failed.filter((t) => t.outcome?.phase === 'RolledBack' && t.outcome.reason !== 'Aborted');
+  const failed = rollout.targets.filter(isMeasuredFailure);
   const stuck = new Set(Object.values(targets).map((memory) => digestOf(memory.stuck?.image)));
   const summary = summariseRollout(rollout, now);
   return recordOutcome(
@@ -41,9 +40,8 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
           stuck.has(candidate.digest) ? { ...candidate, tried: true } : candidate,
         ]),
       ),
-      // An approval was for this plan alone.
-      approval: state.approval?.approved === true ? null : state.approval,
-      rollbacks: state.rollbacks + rolledBack.length,
+      approval: afterwards(state.approval, rollout),
+      rollbacks: state.rollbacks + failed.filter((t) => t.outcome?.phase === 'RolledBack').length,
       rollouts: [...state.rollouts, summary].slice(-ROLLOUTS_KEPT),
     },
     rollout,
@@ -75,32 +73,38 @@ function absorbTarget(
   });
   switch (outcome.phase) {
     case 'Current':
-      return { ...written, passed: target.item.to, stuck: null, notBefore: 0 };
+      return { ...written, passed: target.item.to, stuck: null, notBefore: 0, notBegun: null };
     case 'RolledBack':
     case 'Failed':
       return stuck(outcome.phase);
     case 'Held':
       if (outcome.reason === 'Rejected' || outcome.reason === 'Aborted') return stuck('Held');
-      return nextAttempt(written, state, now);
-    case 'Pending':
+      return nextAttempt(written, outcome, state, now);
     case 'Drifted':
-    case 'RollingOut':
     case 'Unknown':
-      return nextAttempt(written, state, now);
+      return nextAttempt(written, outcome, state, now);
+    case 'Pending':
+    case 'RollingOut':
+      // It was not begun, so nothing was learnt about it.
+      return memory;
   }
 }
 
-function nextAttempt(memory: TargetMemory, state: ReleaseState, now: number): TargetMemory {
-  return { ...memory, notBefore: now + state.spec.pollInterval };
+function nextAttempt(
+  memory: TargetMemory,
+  { reason, message }: TargetOutcome,
+  state: ReleaseState,
+  now: number,
+): TargetMemory {
+  return { ...memory, notBefore: now + state.spec.pollInterval, notBegun: { reason, message } };
 }
 
 /** What is on the target now by our own hand, and that whoever puts another image there drifts anew. */
 function withWritten(memory: TargetMemory, target: TargetRollout, outcome: TargetOutcome): TargetMemory {
   const used = { ...memory, skipPreflight: null };
   if (!target.changed && outcome.phase !== 'Current') return used;
-  const { item, rollbackTo, failure } = target;
-  const back = outcome.phase === 'RolledBack' || (outcome.phase === 'Failed' && failure !== null);
-  const applied = back && rollbackTo !== null ? rollbackTo : { image: item.to, version: item.toLabel };
+  const { item, rollbackTo, wentBack } = target;
+  const applied = wentBack && rollbackTo !== null ? rollbackTo : { image: item.to, version: item.toLabel };
   return {
     ...used,
     applied: applied.image,
@@ -109,8 +113,16 @@ function withWritten(memory: TargetMemory, target: TargetRollout, outcome: Targe
   };
 }
 
-function isSettledFailure(outcome: TargetOutcome | null): boolean {
+/** Not what a person aborted, nor what went back because another target failed. */
+function isMeasuredFailure({ failure, outcome }: TargetRollout): boolean {
+  if (failure === null || failure.reason === 'Aborted' || failure.reason === 'Undone') return false;
   return outcome?.phase === 'RolledBack' || outcome?.phase === 'Failed';
+}
+
+/** An approval was for this plan alone; it stands where nothing of the plan was done. */
+function afterwards(approval: ReleaseState['approval'], rollout: RolloutState): ReleaseState['approval'] {
+  if (approval === null || !approval.approved) return approval;
+  return rollout.targets.some((t) => t.changed) ? null : approval;
 }
 
 /** The failed digest is blocked where the image is proven bad, and in its cooldown either way. */
@@ -120,19 +132,18 @@ function withFailure(
   state: ReleaseState,
   now: number,
 ): readonly Blocked[] {
-  const { failure, item, outcome } = target;
+  const { failure, item } = target;
   const image = digestOf(item.to);
-  if (failure === null || image === null || outcome?.reason === 'Aborted') return blocked;
-  const before = blocked.find((entry) => entry.image === image);
-  const cooldownOnly = !failure.block && (before === undefined || before.cooldownOnly);
-  if (cooldownOnly && state.spec.cooldown === 0) return blocked;
+  if (failure === null || image === null) return blocked;
+  const before = blocked.find((entry) => entry.image === image && !entry.cooldownOnly);
   const entry: Blocked = {
     image,
-    by: before !== undefined && !before.cooldownOnly ? before.by : 'holdfast',
+    by: before?.by ?? 'holdfast',
     reason: `${item.toLabel} on ${item.target}: ${failure.reason}`,
     at: now,
-    cooldownUntil: state.spec.cooldown === 0 ? 0 : now + state.spec.cooldown,
-    cooldownOnly,
+    // Never at once: an image that is rolled back and not blocked would go round without end.
+    cooldownUntil: now + Math.max(state.spec.cooldown, state.spec.pollInterval),
+    cooldownOnly: !failure.block && before === undefined,
   };
   return [...blocked.filter((e) => e.image !== image), entry];
 }

@@ -48,7 +48,7 @@ function decide(state: ReleaseState, action: ReleaseAction, now: number, rollout
     case 'block':
       return block(state, action, now, rollout);
     case 'unblock':
-      return unblock(state, action, now);
+      return unblock(state, action, now, rollout);
     case 'setMode':
       return setMode(state, action, rollout);
     case 'applySpec':

@@ -142,7 +142,7 @@ function waitingSteps(rollout: RolloutState): Waiting | null {
 
 function waitingPlan(state: ReleaseState): Waiting | null {
   const { evaluation, spec } = state;
-  if (spec.approval === 'none' || evaluation === null || evaluation.plan.items.length === 0) return null;
+  if (spec.approval !== 'beforeFirst' || evaluation === null || evaluation.plan.items.length === 0) return null;
   return { where: 'plan', planHash: evaluation.planHash, items: evaluation.plan.items };
 }
 

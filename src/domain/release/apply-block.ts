@@ -29,12 +29,21 @@ export function block(
   };
   const blocked = [...state.blocked.filter((e) => e.image !== image), entry];
   const running = rollout?.targets.some((t) => imageParts(t.item.to).digest === image || t.item.toLabel === image);
-  const hint = running === true ? `; rollout ${rollout?.id ?? ''} of it goes on until holdfast abort` : '';
-  return accepted({ ...state, blocked, unblocked }, `blocks ${image}${hint}`, { effect: 'evaluate' });
+  const hint =
+    running === true ? `; targets that rollout ${rollout?.id ?? ''} has begun go on until holdfast abort` : '';
+  return accepted({ ...state, blocked, unblocked }, `blocks ${image}${hint}`, {
+    effect: 'evaluate',
+    forward: rollout !== null,
+  });
 }
 
 /** Takes a block back. Its cooldown, where it has one, still holds until it is over or a person says retry. */
-export function unblock(state: ReleaseState, action: ActionOf<'unblock'>, now: number): ActionAnswer {
+export function unblock(
+  state: ReleaseState,
+  action: ActionOf<'unblock'>,
+  now: number,
+  rollout: RolloutState | null,
+): ActionAnswer {
   const image = subjectOf(action.image);
   if (image === null) return refused(malformed(action.image));
   if (state.spec.blocklist.includes(image)) {
@@ -50,7 +59,10 @@ export function unblock(state: ReleaseState, action: ActionOf<'unblock'>, now: n
   const blocked = cools ? [...others, { ...entry, cooldownOnly: true }] : others;
   const unblocked = { ...state.unblocked, [image]: now };
   const hint = cools ? '; its cooldown still holds it until holdfast retry' : '';
-  return accepted({ ...state, blocked, unblocked }, `unblocks ${image}${hint}`, { effect: 'evaluate' });
+  return accepted({ ...state, blocked, unblocked }, `unblocks ${image}${hint}`, {
+    effect: 'evaluate',
+    forward: rollout !== null,
+  });
 }
 
 /** The digest of a reference or of itself, or a label; null for a digest that is cut short or misspelt. */

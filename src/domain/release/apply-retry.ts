@@ -55,6 +55,7 @@ function tryAgain(memory: TargetMemory, skipPreflight: TargetMemory['skipPreflig
     ...memory,
     stuck: null,
     notBefore: 0,
+    notBegun: null,
     drifts: null,
     skipPreflight: skipPreflight ?? memory.skipPreflight,
   };

@@ -11,7 +11,7 @@ import { unknownTarget } from './initial-state.ts';
 import { isOfOtherRelease } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { phaseEvents } from './phase-events.ts';
-import type { Evaluation, Plan, PlanItem } from './plan.ts';
+import { isHeldReason, type Evaluation, type Plan, type PlanItem } from './plan.ts';
 import { releaseConditions } from './release-conditions.ts';
 import { rememberTarget } from './remember-target.ts';
 import { desiredImage, settleTarget } from './settle-target.ts';
@@ -160,7 +160,7 @@ function gatePlan(
   memories: ReadonlyMap<string, TargetMemory>,
   now: number,
 ): Gated {
-  const waited = afterPreflights(considered, memories, now);
+  const waited = afterLastAttempts(considered, memories, now);
   const asked = planOf(waited);
   const { approval } = state;
   const rejected =
@@ -174,8 +174,8 @@ function gatePlan(
   return { considered: timed, items: planOf(timed) };
 }
 
-/** The order of the spec is the order of the rollout, so what comes after a failed preflight waits for it. */
-function afterPreflights(
+/** The order of the spec is the order of the rollout, so what comes after a target that could not begin waits for it. */
+function afterLastAttempts(
   considered: readonly Consideration[],
   memories: ReadonlyMap<string, TargetMemory>,
   now: number,
@@ -185,14 +185,13 @@ function afterPreflights(
     holdItem(c, (item) => {
       const first = waiting.get(item.to);
       if (first !== undefined) return first;
-      const next = memories.get(item.target)?.notBefore ?? 0;
-      if (next <= now) return null;
-      const until = { reason: 'PreflightFailed' as const, until: next };
-      waiting.set(item.to, {
-        ...until,
-        message: `waits for ${item.target}, whose preflight failed; its next attempt is at ${instant(next)}`,
-      });
-      return { ...until, message: `its preflight failed; the next attempt is at ${instant(next)}` };
+      const { notBefore = 0, notBegun = null } = memories.get(item.target) ?? {};
+      if (notBefore <= now) return null;
+      const why = notBegun?.reason ?? '';
+      const common = { reason: isHeldReason(why) ? why : ('PreflightFailed' as const), until: notBefore };
+      const next = `${notBegun?.message ?? 'it could not begin'}; the next attempt is at ${instant(notBefore)}`;
+      waiting.set(item.to, { ...common, message: `waits for ${item.target}: ${next}` });
+      return { ...common, message: next };
     }),
   );
 }

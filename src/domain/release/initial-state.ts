@@ -46,6 +46,7 @@ export const unknownTarget: TargetMemory = {
   passed: null,
   stuck: null,
   notBefore: 0,
+  notBegun: null,
   drifts: null,
   skipPreflight: null,
 };

@@ -31,27 +31,41 @@ export type TargetPhase =
 export type RolloutStep = 'Preflight' | 'Approval' | 'Patching' | 'Rolling' | 'Soaking' | 'RollingBack' | 'Recovering';
 
 /** Stable words for why a target is Held; programs may branch on them. */
-export type HeldReason =
-  | 'Blocked'
-  | 'Cooldown'
-  | 'MajorChange'
-  | 'UnknownVersion'
-  | 'Downgrade'
-  | 'Architecture'
-  | 'ArchitectureUnknown'
-  | 'ZeroReplicas'
-  | 'OnDeleteStrategy'
-  | 'WorkloadPaused'
-  | 'NoSuchContainer'
-  | 'SecondWriter'
-  | 'OtherRelease'
-  | 'MinimumAge'
-  | 'OutsideWindow'
-  | 'Frozen'
-  | 'Rejected'
-  | 'Aborted'
-  | 'PreflightFailed'
-  | 'StoppedByFailure';
+export const heldReasons = [
+  'Blocked',
+  'Cooldown',
+  'MajorChange',
+  'UnknownVersion',
+  'Downgrade',
+  'Architecture',
+  'ArchitectureUnknown',
+  'ZeroReplicas',
+  'OnDeleteStrategy',
+  'WorkloadPaused',
+  'NoSuchContainer',
+  'SecondWriter',
+  'OtherRelease',
+  'MinimumAge',
+  'OutsideWindow',
+  'Frozen',
+  'Rejected',
+  'Aborted',
+  'StoppedByFailure',
+  // Of an attempt that ended before anything was changed; the next one comes a poll interval later.
+  'PreflightFailed',
+  'Incumbent',
+  'Changed',
+  'ImageChanged',
+  'WorkloadMissing',
+  'AccessDenied',
+  'WriteInvalid',
+] as const;
+export type HeldReason = (typeof heldReasons)[number];
+
+/** True for one of the stable words. */
+export function isHeldReason(reason: string): reason is HeldReason {
+  return (heldReasons as readonly string[]).includes(reason);
+}
 
 /** One target as `status` shows it. */
 export interface TargetView {

@@ -43,7 +43,7 @@ export function releaseConditions(
 }
 
 function ready(evaluation: Evaluation, suspended: boolean): Said {
-  const phase = releasePhase(suspended, evaluation, evaluation.targets, null);
+  const phase = releasePhase(suspended, evaluation, evaluation.targets, null, false);
   if (phase === 'Current') {
     return {
       type: 'Ready',

@@ -4,7 +4,7 @@ import type { RolloutState } from './rollout.ts';
 /**
  * One word for a whole release, the first that holds:
  * - `Suspended`: `spec.suspend`; nothing is evaluated.
- * - `AwaitingApproval`: a rollout's next step waits for a person.
+ * - `AwaitingApproval`: the plan, or a rollout's next step, waits for a person.
  * - `RollingOut`: a rollout is under way, also while it is frozen by Shadow or pause.
  * - `Degraded`: a target is RolledBack or Failed.
  * - `Unknown`: nothing was evaluated yet, or a target or the registry could not be read.
@@ -21,6 +21,7 @@ export function releasePhase(
   evaluation: Evaluation | null,
   targets: readonly TargetView[],
   rollout: RolloutState | null,
+  awaitsApproval: boolean,
 ): ReleasePhase {
   if (suspend) return 'Suspended';
   if (rollout !== null) {
@@ -29,6 +30,7 @@ export function releasePhase(
     return !moving && steps.includes('Approval') ? 'AwaitingApproval' : 'RollingOut';
   }
   if (evaluation === null) return 'Unknown';
+  if (awaitsApproval) return 'AwaitingApproval';
   const has = (...phases: readonly TargetView['phase'][]): boolean => targets.some((t) => phases.includes(t.phase));
   if (has('RolledBack', 'Failed')) return 'Degraded';
   if (has('Unknown') || !evaluation.registryReachable) return 'Unknown';

@@ -85,8 +85,10 @@ export interface TargetMemory {
     readonly rollbackTo: string | null;
     readonly at: number;
   } | null;
-  /** Next attempt after a failed preflight, epoch milliseconds. */
+  /** Next attempt after one that ended before anything was changed, epoch milliseconds. */
   readonly notBefore: number;
+  /** Why that attempt ended; null where there was none. */
+  readonly notBegun: { readonly reason: string; readonly message: string } | null;
   /** Drifts in a row by one other writer. */
   readonly drifts: {
     readonly writer: string;

@@ -1,6 +1,7 @@
 import { getCondition, type Condition } from '../core/conditions.ts';
 import type { Mode } from '../core/mode.ts';
 import { instant } from './hold.ts';
+import { awaitsApproval } from './may-start.ts';
 import type { Plan } from './plan.ts';
 import { releasePhase, type ReleasePhase } from './release-phase.ts';
 import type { RolloutState } from './rollout.ts';
@@ -70,7 +71,7 @@ export interface RolloutStatus {
 export function releaseStatus(state: ReleaseState, rollout: RolloutState | null, now: number): ReleaseStatus {
   const { evaluation, spec } = state;
   const targets = targetStatuses(evaluation?.targets ?? [], rollout);
-  const phase = releasePhase(spec.suspend, evaluation, evaluation?.targets ?? [], rollout);
+  const phase = releasePhase(spec.suspend, evaluation, evaluation?.targets ?? [], rollout, awaitsApproval(state));
   return {
     kind: 'Release',
     name: state.name,

@@ -37,7 +37,7 @@ function overlaid(view: TargetView, target: TargetRollout, rollout: RolloutState
   const { item, outcome, rollbackTo } = target;
   const common = { ...view, desired: item.to, desiredLabel: item.toLabel };
   if (outcome !== null) {
-    const back = outcome.phase === 'RolledBack' && rollbackTo !== null;
+    const back = target.wentBack && rollbackTo !== null;
     return {
       ...common,
       phase: outcome.phase,
@@ -48,7 +48,7 @@ function overlaid(view: TargetView, target: TargetRollout, rollout: RolloutState
       rollbackTo: rollbackTo?.image ?? view.rollbackTo,
     };
   }
-  const step = shownSteps[target.step];
+  const step = target.wentBack ? 'Recovering' : shownSteps[target.step];
   if (step === null) return { ...common, phase: 'Pending', step, reason: 'Waiting', message: waitsFor(rollout) };
   const asked = step === 'Approval';
   return {
@@ -57,7 +57,7 @@ function overlaid(view: TargetView, target: TargetRollout, rollout: RolloutState
     step,
     reason: asked ? 'AwaitingApproval' : (target.failure?.reason ?? step),
     message: asked ? `${item.toLabel} waits for an approval` : (target.failure?.message ?? says(step, item.toLabel)),
-    current: target.changed ? item.to : item.from,
+    current: target.wentBack && rollbackTo !== null ? rollbackTo.image : target.changed ? item.to : item.from,
     rollbackTo: rollbackTo?.image ?? view.rollbackTo,
   };
 }

@@ -3,7 +3,7 @@ import type { ReleaseState, TargetMemory } from './state.ts';
 
 /** A target that nothing of earlier attempts holds any more. */
 export function fresh(memory: TargetMemory): TargetMemory {
-  return { ...memory, stuck: null, notBefore: 0 };
+  return { ...memory, stuck: null, notBefore: 0, notBegun: null };
 }
 
 /** The state with the memories of some targets changed. */

@@ -1,5 +1,5 @@
 import { instant } from './hold.ts';
-import type { HeldReason, TargetView } from './plan.ts';
+import { isHeldReason, type HeldReason, type TargetView } from './plan.ts';
 import type { ReleasePhase } from './release-phase.ts';
 import type { RolloutState, TargetRollout } from './rollout.ts';
 import type { ReleaseState } from './state.ts';
@@ -27,7 +27,7 @@ export function waitingOf(
     case 'Suspended':
       return { for: 'spec.suspend', since: at, who: 'person', next: 'set suspend: false and apply the spec' };
     case 'AwaitingApproval':
-      return rollout === null ? null : approvalOf(rollout);
+      return rollout === null ? planApprovalOf(state, at) : approvalOf(rollout);
     case 'RollingOut':
       return rollout === null ? null : rollingOf(rollout);
     case 'Degraded':
@@ -56,6 +56,18 @@ function pendingOf({ evaluation, spec, paused }: ReleaseState, since: string | n
     since,
     who: 'person',
     next: spec.mode === 'Enforce' ? 'the plan is rolled as soon as that is lifted' : 'holdfast set-mode Enforce',
+  };
+}
+
+function planApprovalOf({ name, evaluation }: ReleaseState, since: string | null): Waiting | null {
+  if (evaluation === null) return null;
+  const { plan, planHash } = evaluation;
+  const labels = [...new Set(plan.items.map((item) => item.toLabel))].join(', ');
+  return {
+    for: `an approval of ${labels} on ${plan.items.length} targets (plan ${planHash})`,
+    since,
+    who: 'person',
+    next: `holdfast approve release/${name} --plan ${planHash}, or reject`,
   };
 }
 
@@ -137,8 +149,14 @@ const lifts: Readonly<Record<HeldReason, Waiting['who']>> = {
   Frozen: 'time',
   Rejected: 'person',
   Aborted: 'person',
-  PreflightFailed: 'time',
   StoppedByFailure: 'person',
+  PreflightFailed: 'time',
+  Incumbent: 'person',
+  Changed: 'time',
+  ImageChanged: 'time',
+  WorkloadMissing: 'person',
+  AccessDenied: 'person',
+  WriteInvalid: 'person',
 };
 
 function heldOf(targets: readonly TargetView[], changesAt: number | null, since: string | null): Waiting {
@@ -153,8 +171,4 @@ function heldOf(targets: readonly TargetView[], changesAt: number | null, since:
         ? 'it is looked at again when anything changes'
         : `it is looked at again at ${instant(changesAt)}`,
   };
-}
-
-function isHeldReason(reason: string): reason is HeldReason {
-  return Object.hasOwn(lifts, reason);
 }

@@ -4,8 +4,9 @@ import { planHash } from '../../../src/domain/core/plan-hash.ts';
 import { read } from '../../../src/domain/core/verdict.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
-import { mayStart } from '../../../src/domain/release/may-start.ts';
+import { awaitsApproval, mayStart } from '../../../src/domain/release/may-start.ts';
 import type { ReleaseState, TargetMemory } from '../../../src/domain/release/state.ts';
+import type { workload } from './world.ts';
 import {
   fleet,
   HOUR,
@@ -21,7 +22,6 @@ import {
   target,
   unread,
   viewOf,
-  workload,
   writer,
 } from './world.ts';
 
@@ -170,6 +170,43 @@ describe('the modes', () => {
   });
 });
 
+describe('an approval before the first target', () => {
+  const of = spec({ approval: 'beforeFirst' });
+  const asked = at(start(of));
+  const approval = { planHash: asked.evaluation.planHash, approved: true, by: 'ana', reason: '', at: NOW };
+
+  test('is waited for by the plan, and is for that plan alone', () => {
+    expect(planned(asked)).toHaveLength(3);
+    expect([mayStart(asked.state), awaitsApproval(asked.state)]).toEqual([false, true]);
+    const approved = { ...asked.state, approval };
+    expect([mayStart(approved), awaitsApproval(approved)]).toEqual([true, false]);
+    const rejected = { ...asked.state, approval: { ...approval, approved: false } };
+    expect([mayStart(rejected), awaitsApproval(rejected)]).toEqual([false, true]);
+    const other = evaluate(approved, observe(of, resolved('c1'), fleet(managed(OLD))), NOW).state;
+    expect([mayStart(other), awaitsApproval(other)]).toEqual([false, true]);
+  });
+
+  test('is not asked where nothing is written', () => {
+    const unproven = managed(NEW, { marks: { ...managed(NEW).marks, passed: OLD } });
+    const { state } = at(start(of), NOW, fleet(unproven));
+    expect([mayStart(state), awaitsApproval(state)]).toEqual([true, false]);
+    const mixed = at(start(of), NOW, { ...fleet(unproven), 'web-3': managed(OLD) }).state;
+    expect([mayStart(mixed), awaitsApproval(mixed)]).toEqual([false, true]);
+  });
+
+  test.each(['none', 'afterCanary', 'beforeEach'] as const)('is not asked by %s', (kind) => {
+    const { state } = at(start(spec({ approval: kind })));
+    expect([mayStart(state), awaitsApproval(state)]).toEqual([true, false]);
+  });
+
+  test('is not asked where nothing would start', () => {
+    expect(awaitsApproval(start(of))).toBe(false);
+    expect(awaitsApproval(at(start(spec({ approval: 'beforeFirst', mode: 'Shadow' }))).state)).toBe(false);
+    expect(awaitsApproval(at(start(of), NOW, fleet(managed(NEW))).state)).toBe(false);
+    expect(awaitsApproval({ ...asked.state, spec: { ...of, suspend: true } })).toBe(false);
+  });
+});
+
 describe('windows and freezes', () => {
   test('hold the whole plan until a window opens', () => {
     const of = spec({ windows: [{ from: '22:00', to: '23:00', timeZone: 'UTC' }] });
@@ -224,22 +261,35 @@ describe('windows and freezes', () => {
 
 describe('a failed preflight', () => {
   test('holds its target and what comes after it until the next attempt', () => {
-    const state = remembering({ 'web-2': { notBefore: NOW + MINUTE } });
+    const notBegun = { reason: 'AccessDenied', message: 'no right to patch' };
+    const state = remembering({ 'web-2': { notBefore: NOW + MINUTE, notBegun } });
     const result = at(state);
     expect(planned(result)).toEqual(['web-1']);
     expect(viewOf(result, 'web-2')).toMatchObject({
       phase: 'Held',
-      reason: 'PreflightFailed',
-      message: 'its preflight failed; the next attempt is at 2026-03-02T12:01:00Z',
+      reason: 'AccessDenied',
+      message: 'no right to patch; the next attempt is at 2026-03-02T12:01:00Z',
     });
     expect(viewOf(result, 'web-3')).toMatchObject({
       phase: 'Held',
-      reason: 'PreflightFailed',
-      message: 'waits for web-2, whose preflight failed; its next attempt is at 2026-03-02T12:01:00Z',
+      reason: 'AccessDenied',
+      message: 'waits for web-2: no right to patch; the next attempt is at 2026-03-02T12:01:00Z',
     });
     expect(result.evaluation.changesAt).toBe(NOW + MINUTE);
     expect(planned(at(result.state, NOW + MINUTE - 1))).toEqual(['web-1']);
     expect(planned(at(result.state, NOW + MINUTE))).toEqual(['web-1', 'web-2', 'web-3']);
+  });
+
+  test.each([
+    [null, 'it could not begin; the next attempt'],
+    [{ reason: 'SomethingNew', message: 'what it said' }, 'what it said; the next attempt'],
+  ])('is called that where its reason is no stable word: %j', (notBegun, message) => {
+    const result = at(remembering({ 'web-1': { notBefore: NOW + MINUTE, notBegun } }));
+    expect(viewOf(result)).toMatchObject({
+      phase: 'Held',
+      reason: 'PreflightFailed',
+      message: expect.stringContaining(message) as string,
+    });
   });
 
   test('holds nothing that is about another image', () => {
