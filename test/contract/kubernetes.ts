@@ -136,14 +136,14 @@ export function kubernetesContract(name: string, subject: () => ContractSubject)
       expect(written(outcome).data).toEqual({ a: '1' });
     });
 
-    for (const type of ['strategic', 'merge', 'json'] as const) {
+    for (const type of ['strategic', 'merge', 'json', 'apply'] as const) {
       test(`a ${type} patch with an old resourceVersion or another uid is a conflict and writes nothing`, async () => {
         const { port } = subject();
         const first = written(await port.create(configMap(`guarded-${type}`, { a: '1' }), manager));
         const body = (value: string) =>
           type === 'json' ? [{ op: 'replace', path: '/data/a', value }] : { data: { a: value } };
         const patch = (value: string, preconditions: object) =>
-          port.patch<ConfigMap>(ref(`guarded-${type}`), body(value), { type, ...manager, preconditions });
+          port.patch<ConfigMap>(ref(`guarded-${type}`), body(value), { type, ...manager, preconditions, force: true });
         const { uid = '', resourceVersion = '' } = first.metadata;
         expect(await patch('2', { uid, resourceVersion })).toMatchObject({ kind: 'written' });
         expect(await patch('3', { uid, resourceVersion })).toMatchObject({ kind: 'conflict' });

@@ -107,7 +107,11 @@ export function createStore() {
     ): Stored {
       const before = find(collection, namespace, name);
       const after = patch(structuredClone(before)) as Stored;
-      check(before, { uid: after.metadata.uid, resourceVersion: after.metadata.resourceVersion });
+      check(before, { resourceVersion: after.metadata.resourceVersion });
+      if (after.metadata.uid !== before.metadata.uid)
+        throw new Refusal(422, 'Invalid', `${name} is invalid: metadata.uid: field is immutable`, [
+          { field: 'metadata.uid', reason: 'FieldValueInvalid', message: 'field is immutable' },
+        ]);
       const specChanged = JSON.stringify(before.spec) !== JSON.stringify(after.spec);
       if (!specChanged && JSON.stringify(before) === JSON.stringify(after)) return after;
       if (specChanged) after.metadata.generation = Number(before.metadata.generation) + 1;

@@ -1,3 +1,4 @@
+import { redact } from '../../domain/core/redact.ts';
 import { unmeasured } from '../../domain/core/verdict.ts';
 import type { Unmeasured, UnmeasuredCause } from '../../domain/core/verdict.ts';
 import type { Answer, HttpAnswer } from './answer.ts';
@@ -62,7 +63,7 @@ export function judge(answer: Answer, secret = false): Judgement {
     ...base,
     message: `${said === '' ? base.message : said} (HTTP ${answer.status}${status?.reason ? ` ${status.reason}` : ''})`,
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
-    causes: secret ? [] : (status?.causes ?? []),
+    causes: (status?.causes ?? []).map((cause) => (secret ? withoutMessage(cause) : cause)),
   };
 }
 
@@ -170,11 +171,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** Text of others, fit to be shown: one line, cut, without anything that looks like a credential. */
 export function clean(message: string): string {
-  const line = message
-    .replace(/\bBearer\s+\S+/gi, 'Bearer [removed]')
-    .replace(/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[removed]')
-    .replace(/\s+/g, ' ')
-    .trim();
+  const line = redact(message).replace(/\s+/g, ' ').trim();
   return line.length <= 500 ? line : `${line.slice(0, 499)}…`;
 }
 
@@ -187,6 +184,10 @@ function causeOf(cause: Record<string, unknown>): InvalidCause {
     ...(reason === undefined ? {} : { reason }),
     ...(message === undefined ? {} : { message: clean(message) }),
   };
+}
+
+function withoutMessage({ field, reason }: InvalidCause): InvalidCause {
+  return { ...(field === undefined ? {} : { field }), ...(reason === undefined ? {} : { reason }) };
 }
 
 function text(value: unknown): string | undefined {

@@ -15,15 +15,17 @@ const contentTypes: Readonly<Record<PatchType, string>> = {
 };
 
 /** See KubernetesPort.patch. */
-export function patchObject<T extends KubeObject>(
+export async function patchObject<T extends KubeObject>(
   connection: Connection,
   ref: ObjectRef,
   body: unknown,
   options: PatchOptions,
 ): Promise<WriteOutcome<T>> {
   const prepared = withPreconditions(ref, body, options);
-  if ('problem' in prepared) return Promise.resolve({ kind: 'invalid', message: prepared.problem, causes: [] });
-  return write<T>(connection, `patch of ${describe(ref)}`, ref, options.subresource === 'scale' ? 'Scale' : ref.kind, {
+  if ('problem' in prepared) return { kind: 'invalid', message: prepared.problem, causes: [] };
+  const what = `patch of ${describe(ref)}`;
+  const { uid } = options.preconditions ?? {};
+  const outcome = await write<T>(connection, what, ref, options.subresource === 'scale' ? 'Scale' : ref.kind, {
     method: 'PATCH',
     contentType: contentTypes[options.type],
     body: prepared.body,
@@ -35,6 +37,12 @@ export function patchObject<T extends KubeObject>(
       dryRun: options.dryRun === true ? 'All' : undefined,
     },
   });
+  // To the API server another uid is a change of an immutable field; to us it is another object of the same name.
+  const foreign =
+    uid !== undefined && outcome.kind === 'invalid' && outcome.causes.some((c) => c.field === 'metadata.uid');
+  return foreign
+    ? { kind: 'conflict', message: `${what}: the object of that name has no longer the uid ${uid}` }
+    : outcome;
 }
 
 /** See KubernetesPort.create. */
