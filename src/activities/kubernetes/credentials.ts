@@ -78,7 +78,7 @@ export function createCredentials(
       .digest('hex');
     if (connections?.key === key) return connections.dispatcher;
     // Rotated certificates: what is under way (watches) ends with the old ones, by itself.
-    void connections?.dispatcher.close();
+    void connections?.dispatcher.close().catch(() => undefined);
     connections = { key, dispatcher: createDispatcher(tls, loaded.cluster.proxyUrl) };
     return connections.dispatcher;
   }

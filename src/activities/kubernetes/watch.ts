@@ -22,7 +22,7 @@ export const defaultPace: WatchPace = {
   lastMs: 10 * 60_000,
   quietMs: 3 * 60_000,
   firstBackoffMs: 250,
-  maxBackoffMs: 30_000,
+  maxBackoffMs: 10_000,
 };
 
 /**
