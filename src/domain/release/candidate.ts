@@ -3,6 +3,7 @@ import { blockOf } from './block-list.ts';
 import { deployedImage, sameContent } from './deployed-image.ts';
 import { workloadHold } from './hold.ts';
 import type { Line } from './line.ts';
+import { unknownTarget } from './initial-state.ts';
 import { isOfOtherRelease } from './marks.ts';
 import type { Observation, ResolvedLine } from './observation.ts';
 import { baselineOf } from './remember-target.ts';
@@ -56,11 +57,14 @@ function mayTake(candidate: Candidate, line: Line, target: TargetSpec, around: S
   if (seen === undefined || seen.workload.kind === 'unmeasured') return true;
   const workload = seen.workload.value;
   if (workload.image === null || isOfOtherRelease(workload.marks, around.state.name)) return false;
-  const memory = around.memories.get(name);
-  const from = (memory === undefined ? null : baselineOf(memory)) ?? workload.image;
-  if (sameContent(from, deployedImage(candidate.resolved)) || workloadHold(workload) !== null) return false;
+  const memory = around.memories.get(name) ?? unknownTarget;
+  const wanted = deployedImage(candidate.resolved);
+  // Not written by us, but there: it is adopted with this very evaluation.
+  if (memory.applied === null && workload.image === wanted) return false;
+  const from = baselineOf(memory) ?? workload.image;
+  if (sameContent(from, wanted) || workloadHold(workload) !== null) return false;
   if (architectureGate(candidate.resolved, seen.architectures).kind === 'fail') return false;
-  const wanted = { line, resolved: candidate.resolved, block: null, agesAt: null };
   const version = versionOfImage(from, around.observation.images);
-  return versionHold(wanted, from, version, target.allowMajorChange) === null;
+  const asWanted = { line, resolved: candidate.resolved, block: null, agesAt: null };
+  return versionHold(asWanted, from, version, target.allowMajorChange) === null;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
+import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
 import type { Observation, ResolvedLine, WorkloadSnapshot } from '../../../src/domain/release/observation.ts';
 import type { ReleaseState } from '../../../src/domain/release/state.ts';
 import {
@@ -143,6 +144,14 @@ describe('a minimum age', () => {
     const state = { ...first, targets: {} };
     const result = at(1, state, resolved('c1'), found);
     expect(result.state.candidates[KEY]?.digest).toBe(waits ? digest('b1') : digest('c1'));
+  });
+
+  test('does not wait for a target that somebody gave it meanwhile', () => {
+    const first = at(0, start(of), resolved('b1'), managed(A)).state;
+    const adopted = { ...unknownTarget, adopted: A };
+    const state = { ...first, targets: { 'web-1': adopted, 'web-2': adopted, 'web-3': adopted } };
+    const result = at(1, state, resolved('c1'), workload(image('v6-latest', 'b1')));
+    expect(result.state.candidates[KEY]?.digest).toBe(digest('c1'));
   });
 
   test('waits for a target that cannot be read, and for no node that lacks the architecture', () => {
