@@ -1,7 +1,7 @@
 import type { TargetAddress } from '../../domain/release/address.ts';
 import type { TargetEvent } from '../../domain/release/events.ts';
 import type { Observation, Placement } from '../../domain/release/observation.ts';
-import type { MarksPatch, Result, WriteResult } from '../../domain/release/rollout.ts';
+import type { MarksPatch, Result, StuckPod, WriteResult } from '../../domain/release/rollout.ts';
 import type { Incumbent } from '../../domain/release/incumbents.ts';
 import type { Agents, Check, Health, ReleaseSpec } from '../../domain/release/spec.ts';
 
@@ -30,11 +30,13 @@ export interface ReleaseActivities {
   /** Writes marks alone, in one patch, without touching the pod template. */
   writeMarks(input: WriteMarksInput): Promise<WriteResult>;
   /** Watches workload and pods until the rollout is proven or has failed; then asks the gate. Heartbeats. */
-  watchRollout(input: WatchRolloutInput): Promise<ResultOf<'watchRollout'>>;
+  watchRollout(input: WatchRolloutInput): Promise<WatchRolloutResult>;
   /** Watches through the soak and returns on the first failure, or when it has passed. Heartbeats. */
   watchSoak(input: WatchSoakInput): Promise<ResultOf<'watchSoak'>>;
   /** Writes back the placements that the swap has moved, agent by agent, and reads them again. */
   restorePlacements(input: RestorePlacementsInput): Promise<ResultOf<'restorePlacements'>>;
+  /** Deletes a pod that keeps a StatefulSet from going back; only that one, by uid. One that is gone is `written`. */
+  deletePod(input: DeletePodInput): Promise<WriteResult>;
   /** Kubernetes events on the targets' workloads. Best effort: a refused event is returned, never thrown. */
   emitEvents(input: EmitEventsInput): Promise<EmitEventsResult>;
 }
@@ -97,7 +99,11 @@ export interface WatchRolloutInput {
   readonly deadline: number;
   /** From ready pods to a passed gate. */
   readonly gateTimeoutMs: number;
+  /** The way back is watched: a pod that keeps a StatefulSet from going back is told at once as `stuck`. */
+  readonly recovering: boolean;
 }
+
+export type WatchRolloutResult = ResultOf<'watchRollout'> & { readonly stuck: StuckPod | null };
 
 export interface WatchSoakInput {
   readonly release: string;
@@ -121,6 +127,13 @@ export interface RestorePlacementsInput {
   readonly image: string;
   readonly agents: Agents;
   readonly placements: readonly Placement[];
+}
+
+export interface DeletePodInput {
+  readonly release: string;
+  readonly target: TargetAddress;
+  readonly pod: string;
+  readonly uid: string;
 }
 
 export interface EmitEventsInput {

@@ -1,6 +1,7 @@
 import { fail, pass, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
 import type { Placement } from '../../domain/release/observation.ts';
 import { putPlacement, readAgents, type AgentsQuestion } from './agents.ts';
+import { runsAs } from './compare-placements.ts';
 import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
 import type { RestorePlacementsInput, ResultOf } from './port.ts';
 import { currentPods, readTarget } from './read-target.ts';
@@ -76,11 +77,6 @@ async function restoreOnce(
     }
   }
   return pass(restored.size === 0 ? 'every placement is as it was' : `restored ${[...restored].join(', ')}`);
-}
-
-/** `paused` is compared and reported elsewhere, and never changed. */
-function runsAs(agent: Placement, wanted: Placement): boolean {
-  return agent.backend === wanted.backend && agent.model === wanted.model && agent.effort === wanted.effort;
 }
 
 function inWords({ name, backend, model, effort }: Placement): string {

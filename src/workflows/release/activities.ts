@@ -18,7 +18,9 @@ export const read = proxyActivities<Pick<ReleaseActivities, 'observe' | 'preflig
  * Writes: safe to repeat, and repeated until their effect is known. The first retry is soon, since a rollback may be
  * what is waiting.
  */
-export const write = proxyActivities<Pick<ReleaseActivities, 'writeImage' | 'writeMarks' | 'restorePlacements'>>({
+export const write = proxyActivities<
+  Pick<ReleaseActivities, 'writeImage' | 'writeMarks' | 'restorePlacements' | 'deletePod'>
+>({
   startToCloseTimeout: '2m',
   heartbeatTimeout: '30s',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

@@ -55,13 +55,19 @@ export async function execute(state: RolloutState, name: string, command: Comman
       ]);
     case 'watchRollout':
       return watch.watchRollout.executeWithOptions(summary(`rolling to ${rollout.item.toLabel}`), [
-        watchInput(base, spec, rollout, command.image, command.deadline, command.gateTimeoutMs),
+        {
+          ...watchInput(base, spec, rollout, command.image, command.deadline, command.gateTimeoutMs),
+          recovering: false,
+        },
       ]);
     case 'watchRecovery': {
       const seen = await watch.watchRollout.executeWithOptions(summary('rolling back'), [
-        watchInput(base, spec, rollout, command.image, command.deadline, state.spec.gateTimeout),
+        {
+          ...watchInput(base, spec, rollout, command.image, command.deadline, state.spec.gateTimeout),
+          recovering: true,
+        },
       ]);
-      return { of: 'watchRecovery', verdict: seen.verdict, moved: seen.moved };
+      return { of: 'watchRecovery', verdict: seen.verdict, moved: seen.moved, stuck: seen.stuck };
     }
     case 'watchSoak':
       return watch.watchSoak.executeWithOptions(summary('soaking'), [
@@ -78,6 +84,15 @@ export async function execute(state: RolloutState, name: string, command: Comman
           until: command.until,
         },
       ]);
+    case 'deletePod':
+      return {
+        of: 'deletePod',
+        write: await write.deletePod.executeWithOptions(summary(`delete pod ${command.pod}`), [
+          { ...base, pod: command.pod, uid: command.uid },
+        ]),
+      };
+    case 'settle':
+      return { of: 'settle' };
     case 'wait':
     case 'done':
       throw ApplicationFailure.nonRetryable(`${name}: ${command.do} is nothing to execute`, 'NothingToExecute');

@@ -1,0 +1,49 @@
+import type { Observation } from '../../domain/release/observation.ts';
+import { awaitChangeOf, type AwaitChangeProgress } from './await-change.ts';
+import { atBoundary } from './boundary.ts';
+import { deletePodOf } from './delete-pod.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
+import { emitEvents } from './emit-events.ts';
+import { createImageCache } from './image-cache.ts';
+import { observeRelease } from './observe.ts';
+import type { ReleaseActivities, ResultOf, WatchRolloutResult } from './port.ts';
+import { preflightOf } from './preflight.ts';
+import { restorePlacementsOf } from './restore-placements.ts';
+import { waiting } from './wait-context.ts';
+import type { SoakProgress } from './soak-sample.ts';
+import { watchRolloutOf, type RolloutProgress } from './watch-rollout.ts';
+import { watchSoakOf } from './watch-soak.ts';
+import { writeImage, writeMarks } from './write-image.ts';
+
+/** The activities of releases over their ports. One set serves any number of releases; images are remembered across them. */
+export function createReleaseActivities(dependencies: ReleaseDependencies): ReleaseActivities {
+  const images = createImageCache(dependencies.registry);
+  return {
+    observe: (input) =>
+      atBoundary('observe', () => waiting(({ signal }) => observeRelease(dependencies, images, input, signal))),
+    awaitChange: (input) =>
+      atBoundary('awaitChange', () =>
+        waiting<AwaitChangeProgress, Observation>((context) => awaitChangeOf(dependencies, images, input, context)),
+      ),
+    preflight: (input) =>
+      atBoundary('preflight', () => waiting(({ signal }) => preflightOf(dependencies, input, signal))),
+    writeImage: (input) =>
+      atBoundary('writeImage', () => waiting(({ signal }) => writeImage(dependencies, input, signal))),
+    writeMarks: (input) =>
+      atBoundary('writeMarks', () => waiting(({ signal }) => writeMarks(dependencies, input, signal))),
+    watchRollout: (input) =>
+      atBoundary('watchRollout', () =>
+        waiting<RolloutProgress, WatchRolloutResult>((context) => watchRolloutOf(dependencies, input, context)),
+      ),
+    watchSoak: (input) =>
+      atBoundary('watchSoak', () =>
+        waiting<SoakProgress, ResultOf<'watchSoak'>>((context) => watchSoakOf(dependencies, input, context)),
+      ),
+    restorePlacements: (input) =>
+      atBoundary('restorePlacements', () => waiting(({ signal }) => restorePlacementsOf(dependencies, input, signal))),
+    deletePod: (input) =>
+      atBoundary('deletePod', () => waiting(({ signal }) => deletePodOf(dependencies, input, signal))),
+    emitEvents: (input) =>
+      atBoundary('emitEvents', () => waiting(({ signal }) => emitEvents(dependencies, input, signal))),
+  };
+}

@@ -1,0 +1,112 @@
+import { fail, pass, type Reading, type Verdict } from '../../domain/core/verdict.ts';
+import { imageParts } from '../../domain/release/deployed-image.ts';
+import type { Placement } from '../../domain/release/observation.ts';
+import { readPlacements } from './agents.ts';
+import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { askHealth } from './health.ts';
+import { readIncumbents, standsInTheWay } from './incumbents.ts';
+import type { PreflightInput, ResultOf } from './port.ts';
+import { currentPods, readTarget, type TargetReading } from './read-target.ts';
+import { rolloutStep } from './rollout-step.ts';
+import { runningDigest } from './running-digests.ts';
+import { replicasOf, snapshotOf, strategyOf } from './snapshot.ts';
+import { containerIn, containerNames, workloadName } from './workload.ts';
+
+const REQUEST_MS = 5_000;
+
+type Preflight = ResultOf<'preflight'>;
+
+/** Reads what must hold before a target is touched; see ReleaseActivities.preflight. */
+export async function preflightOf(
+  dependencies: ReleaseDependencies,
+  input: PreflightInput,
+  signal: AbortSignal,
+): Promise<Preflight> {
+  const { target, from } = input;
+  const stop = (verdict: Verdict): Preflight => ({ of: 'preflight', verdict, found: null });
+  const port = clusterOf(dependencies, target.cluster);
+  if (isUnmeasured(port)) return stop(port);
+  const [seen, incumbents] = await Promise.all([
+    readTarget(port, target, signal),
+    readIncumbents(dependencies, input.incumbents, signal),
+  ]);
+  if (seen.kind === 'unmeasured') return stop(seen);
+  const unfit = whyUnfit(input, seen.value);
+  if (unfit !== null) return stop(unfit);
+  const obstacle = standsInTheWay(incumbents);
+  if (obstacle !== null) return stop(fail('Incumbent', obstacle));
+
+  const running = runningDigest(seen.value.workload, target.container, seen.value.pods);
+  const snapshot = snapshotOf(seen.value.workload, target, running);
+  if (snapshot.kind === 'unmeasured') return stop(snapshot);
+  const placements = await placementsOf(dependencies, input, seen.value, signal);
+  const gate = input.skipGate
+    ? pass('the gate was skipped by a person')
+    : await gateOf(dependencies, input, seen.value, signal);
+  const runningImage = imageParts(from).digest === null && running !== null ? `${from}@${running}` : from;
+  const found = {
+    runningImage,
+    placements: placements?.kind === 'read' ? placements.value : null,
+    marks: snapshot.value.marks,
+  };
+  if (gate.kind !== 'pass') return { of: 'preflight', verdict: gate, found };
+  if (placements?.kind === 'unmeasured' && !input.skipGate) return { of: 'preflight', verdict: placements, found };
+  return { of: 'preflight', verdict: gate, found };
+}
+
+/** Why the workload cannot be rolled as planned, whatever its pods say; null where it can. */
+function whyUnfit({ target, from }: PreflightInput, { workload }: TargetReading): Verdict | null {
+  const name = workloadName(target);
+  const found = containerIn(workload, target.container);
+  if (found === null) {
+    const there = containerNames(workload).join(', ');
+    return fail('NoSuchContainer', `${name} has no container ${target.container}; its containers: ${there}`);
+  }
+  if (found.image !== from) return fail('ImageChanged', `${name} has ${found.image} now, not ${from} as planned`);
+  if (workload.kind === 'Deployment' && workload.spec.paused === true) {
+    return fail('WorkloadPaused', `${name} is paused: a new image would not roll. Resume it (kubectl rollout resume)`);
+  }
+  if (strategyOf(workload) === 'OnDelete') {
+    return fail('OnDeleteStrategy', `${name} has the strategy OnDelete: a new image would not roll`);
+  }
+  if (replicasOf(workload) === 0) return fail('ZeroReplicas', `${name} has zero replicas: there is nothing to verify`);
+  return null;
+}
+
+/** The image that runs must be fit to go back to. */
+async function gateOf(
+  dependencies: ReleaseDependencies,
+  { target, health, from }: PreflightInput,
+  seen: TargetReading,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const port = clusterOf(dependencies, target.cluster);
+  if (isUnmeasured(port)) return port;
+  const live = { ...seen, complete: true, interrupted: null };
+  const step = rolloutStep({ target, image: from, live, presence: null, now: 0, deadline: 1 });
+  switch (step.kind) {
+    case 'failed':
+    case 'unmeasured':
+      return step.verdict;
+    case 'stuck':
+      return fail('NotReady', `pod ${step.pod.name} of ${workloadName(target)} is broken`);
+    case 'rolling':
+      return fail('NotReady', `${workloadName(target)} is not ready with the image it has: ${step.why}`);
+    case 'ready':
+      return askHealth(port, { target, health, pods: step.pods, timeoutMs: REQUEST_MS, signal });
+  }
+}
+
+async function placementsOf(
+  dependencies: ReleaseDependencies,
+  { target, agents }: PreflightInput,
+  seen: TargetReading,
+  signal: AbortSignal,
+): Promise<Reading<readonly Placement[]> | null> {
+  if (agents === 'none') return null;
+  const port = clusterOf(dependencies, target.cluster);
+  if (isUnmeasured(port)) return port;
+  const pods = currentPods(seen, target);
+  if (pods.kind === 'unmeasured') return pods;
+  return readPlacements(port, { target, agents, pods: pods.value, timeoutMs: REQUEST_MS, signal });
+}
