@@ -2,6 +2,7 @@ import type { Verdict } from '../core/verdict.ts';
 import type { Marks, Placement } from './observation.ts';
 import type { PlanItem, RolloutStep, TargetPhase } from './plan.ts';
 import type { ReleaseSpec } from './spec.ts';
+import type { Blocked } from './state.ts';
 
 /**
  * One rollout: a plan being carried out, as a value. `nextCommand` says what to do for a target, the workflow does it
@@ -20,7 +21,9 @@ export interface RolloutState {
   readonly abort: Abort | null;
   /** Set on the first measured or unmeasured failure: no target is started after it. */
   readonly stopped: Stop | null;
-  /** Plan hashes or `target` names that people have approved or rejected for this rollout. */
+  /** What is blocked, as far as the release knew when the rollout started or told it since (`setBlocked`). */
+  readonly blocked: readonly Blocked[];
+  /** What people have approved or rejected in this rollout. */
   readonly decisions: readonly StepDecision[];
   readonly targets: readonly TargetRollout[];
   /** Names of targets by wave; the first wave is the canary alone. */
@@ -39,8 +42,8 @@ export interface Stop {
   readonly target: string;
   readonly reason: string;
   readonly message: string;
-  /** A measured failure, an unmeasured one, or a person. */
-  readonly cause: 'measured' | 'unmeasured' | 'person';
+  /** A measured failure, an unmeasured one, a target that could not be touched (nothing was changed there), or a person. */
+  readonly cause: 'measured' | 'unmeasured' | 'held' | 'person';
 }
 
 export interface StepDecision {
@@ -56,15 +59,41 @@ export interface TargetRollout {
   readonly step: 'Waiting' | RolloutStep | 'Restoring' | 'Passing' | 'Done';
   /** When the step began, epoch milliseconds; its time-out counts from here. */
   readonly since: number;
-  /** True from the moment the image write may have taken effect. From then on `rollbackTo` is set. */
+  /** The running image need not pass the gate first: a person said so, or the item writes nothing (`verify`). */
+  readonly skipPreflight: boolean;
+  /** True from the moment the image write may have taken effect. From then on `rollbackTo` is set (for `roll`). */
   readonly changed: boolean;
+  /** True from the moment the way back was written. */
+  readonly wentBack: boolean;
+  /** What the release remembers of the target, for when the object itself has no marks. */
+  readonly remembered: {
+    readonly applied: string | null;
+    readonly version: string | null;
+    readonly passed: string | null;
+  };
+  /** Marks as they were before the change, to be put back with the image; null where they are not known. */
+  readonly before: Pick<Marks, 'passed' | 'previousImage' | 'previousVersion' | 'upgradedAt'> | null;
   readonly rollbackTo: RollbackTarget | null;
   readonly placements: readonly Placement[] | null;
   /** Restart counts per `podUid/container` when the gate passed. */
   readonly restarts: Readonly<Record<string, number>> | null;
   /** Why this target is being rolled back; kept until the end. */
-  readonly failure: { readonly reason: string; readonly message: string; readonly block: boolean } | null;
+  readonly failure: RolloutFailure | null;
+  /** Placements that are to be written back. */
+  readonly moved: readonly Placement[];
+  /** A pod that keeps a StatefulSet from going back. */
+  readonly stuck: StuckPod | null;
+  /** Pods that were deleted so that a StatefulSet's rollback could go on, by uid: none is deleted twice. */
+  readonly deletedPods: readonly string[];
   readonly outcome: TargetOutcome | null;
+}
+
+export interface RolloutFailure {
+  /** One CamelCase word: what was measured, `Aborted` by a person, or `Undone` because another target failed. */
+  readonly reason: string;
+  readonly message: string;
+  /** The image itself is proven bad: its digest is blocked in the same write as the way back. */
+  readonly block: boolean;
 }
 
 export interface RollbackTarget {
@@ -80,7 +109,9 @@ export interface TargetOutcome {
 
 /** What the workflow is to do next for one target. */
 export type Command =
-  | { readonly do: 'wait'; readonly for: 'wave' | 'approval' | 'enforce' | 'resume' }
+  | { readonly do: 'wait'; readonly for: 'wave' | 'approval' | 'enforce' | 'resume' | 'rollout' }
+  /** Nothing is done outside: the target's state takes in what people or other targets brought about. */
+  | { readonly do: 'settle' }
   | { readonly do: 'preflight' }
   | { readonly do: 'patch'; readonly from: string; readonly to: string; readonly marks: MarksPatch }
   | { readonly do: 'watchRollout'; readonly image: string; readonly deadline: number; readonly gateTimeoutMs: number }
@@ -89,6 +120,8 @@ export type Command =
   | { readonly do: 'markPassed'; readonly marks: MarksPatch }
   | { readonly do: 'rollBack'; readonly from: string; readonly to: string; readonly marks: MarksPatch }
   | { readonly do: 'watchRecovery'; readonly image: string; readonly deadline: number }
+  /** A StatefulSet waits for ever for a broken pod of the template that was taken back: that pod goes, by uid. */
+  | { readonly do: 'deletePod'; readonly pod: string; readonly uid: string }
   | { readonly do: 'done' };
 
 /** Marks to set in a write; null removes one, absent leaves it. `block` is added to the blocked ones already there. */
@@ -102,8 +135,9 @@ export type MarksPatch = {
 
 /** What came of a command. */
 export type Result =
+  | { readonly of: 'settle' }
   | { readonly of: 'preflight'; readonly verdict: Verdict; readonly found: PreflightFound | null }
-  | { readonly of: 'patch' | 'rollBack' | 'markPassed'; readonly write: WriteResult }
+  | { readonly of: 'patch' | 'rollBack' | 'markPassed' | 'deletePod'; readonly write: WriteResult }
   | {
       readonly of: 'watchRollout';
       readonly verdict: Verdict;
@@ -115,7 +149,18 @@ export type Result =
     }
   | { readonly of: 'restorePlacements'; readonly verdict: Verdict; readonly restored: readonly string[] }
   | { readonly of: 'watchSoak'; readonly verdict: Verdict; readonly samples: number; readonly block: boolean }
-  | { readonly of: 'watchRecovery'; readonly verdict: Verdict; readonly moved: readonly Placement[] };
+  | {
+      readonly of: 'watchRecovery';
+      readonly verdict: Verdict;
+      readonly moved: readonly Placement[];
+      /** A pod that keeps a StatefulSet from going back; the verdict is then only what it was so far. */
+      readonly stuck?: StuckPod | null;
+    };
+
+export interface StuckPod {
+  readonly name: string;
+  readonly uid: string;
+}
 
 export interface PreflightFound {
   /** The running image: the template's, with the digest that the pods report where the template has none. */
@@ -129,6 +174,10 @@ export type WriteResult =
   /** In effect, read back. `repeated`: it was found already in effect, from a try whose reply was lost. */
   | { readonly kind: 'written'; readonly repeated: boolean }
   /** Refused before anything was written, because the world was not as planned. */
-  | { readonly kind: 'refused'; readonly reason: 'Incumbent' | 'Changed' | 'Missing' | 'Denied' | 'Invalid'; readonly message: string }
+  | {
+      readonly kind: 'refused';
+      readonly reason: 'Incumbent' | 'Changed' | 'Missing' | 'Denied' | 'Invalid';
+      readonly message: string;
+    }
   /** It may or may not be in effect, and could not be read back. */
   | { readonly kind: 'unknown'; readonly message: string };

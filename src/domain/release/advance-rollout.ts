@@ -1,0 +1,144 @@
+import type { RolloutState, Stop, TargetOutcome, TargetRollout } from './rollout.ts';
+
+/**
+ * Takes in what follows by itself, without anything being read or written: a stopped rollout ends what has not begun,
+ * `onFailure: undo` sends promoted targets back, and an open wave begins. Every change of a rollout ends with it.
+ *
+ * @param now epoch milliseconds
+ */
+export function advance(state: RolloutState, now: number): RolloutState {
+  return openWave(undoPromoted(endUnstarted(state, now), now), now);
+}
+
+/** True while nothing may be written and nothing begun: any mode but Enforce, or a pause that no abort has ended. */
+export function isFrozen(state: RolloutState): boolean {
+  return state.mode !== 'Enforce' || (state.paused && state.abort === null);
+}
+
+/** True once a target that was not begun must not be. */
+export function isStopping(state: RolloutState): boolean {
+  return state.stopped !== null || state.abort !== null;
+}
+
+/** True where the target's wave is open: all targets of the waves before it were promoted. */
+export function isWaveOpen(state: RolloutState, target: string): boolean {
+  const index = state.waves.findIndex((wave) => wave.includes(target));
+  const before = new Set(state.waves.slice(0, index).flat());
+  return state.targets.filter((t) => before.has(t.item.target)).every((t) => t.outcome?.phase === 'Current');
+}
+
+/**
+ * The name under which a target's step is asked for: its own under `beforeEach`; under `afterCanary` the first of the
+ * second wave, once for all. Null where nobody is asked, which is so for a target that nothing is written to.
+ */
+export function approvalFor(state: RolloutState, target: TargetRollout): string | null {
+  if (target.item.action === 'verify') return null;
+  if (state.spec.approval === 'beforeEach') return target.item.target;
+  if (state.spec.approval !== 'afterCanary' || state.waves[0]?.includes(target.item.target) === true) return null;
+  return (
+    state.targets.find((t) => t.item.action === 'roll' && !state.waves[0]?.includes(t.item.target))?.item.target ?? null
+  );
+}
+
+/** True where a person let this step go on. */
+export function isApproved(state: RolloutState, asked: string): boolean {
+  return state.decisions.some((decision) => decision.target === asked && decision.approved);
+}
+
+/** One target's rollout. @throws Error where the rollout has no such target: the caller made its name up */
+export function targetOf(state: RolloutState, name: string): TargetRollout {
+  const target = state.targets.find((t) => t.item.target === name);
+  if (target === undefined) throw new Error(`rollout ${state.id} has no target ${name}`);
+  return target;
+}
+
+/** The state with one target replaced. */
+export function withTarget(state: RolloutState, target: TargetRollout): RolloutState {
+  return { ...state, targets: state.targets.map((t) => (t.item.target === target.item.target ? target : t)) };
+}
+
+/** The target at its end. */
+export function ended(target: TargetRollout, outcome: TargetOutcome, now: number): TargetRollout {
+  return { ...target, step: 'Done', since: now, outcome };
+}
+
+/** The target at another step. */
+export function at(target: TargetRollout, step: TargetRollout['step'], now: number): TargetRollout {
+  return { ...target, step, since: now };
+}
+
+/** The rollout stopped, unless it was already: the first reason counts. */
+export function stop(state: RolloutState, why: Stop): RolloutState {
+  // A measured failure outranks other reasons: `undo` depends on it.
+  if (state.stopped !== null && (state.stopped.cause === 'measured' || why.cause !== 'measured')) return state;
+  return { ...state, stopped: why };
+}
+
+function endUnstarted(state: RolloutState, now: number): RolloutState {
+  if (!isStopping(state) || !state.targets.some(isUnstarted)) return state;
+  const outcome = unstartedOutcome(state);
+  return { ...state, targets: state.targets.map((t) => (isUnstarted(t) ? ended(t, outcome, now) : t)) };
+}
+
+function isUnstarted(target: TargetRollout): boolean {
+  return target.step === 'Waiting' || target.step === 'Approval';
+}
+
+/** What becomes of a target that was not begun. */
+export function unstartedOutcome(state: Pick<RolloutState, 'abort' | 'stopped'>): TargetOutcome {
+  const { abort, stopped } = state;
+  if (abort !== null) {
+    return {
+      phase: 'Held',
+      reason: 'Aborted',
+      message: `not started: ${abort.by} aborted the rollout${because(abort.reason)}`,
+    };
+  }
+  const message = `not started: ${stopped?.target ?? 'the rollout'} stopped the rollout: ${stopped?.message ?? ''}`;
+  const failed = stopped?.cause === 'measured' || stopped?.cause === 'unmeasured';
+  return { phase: 'Pending', reason: failed ? 'StoppedByFailure' : (stopped?.reason ?? ''), message };
+}
+
+/** `: REASON`, or nothing where none was given. */
+export function because(reason: string): string {
+  return reason === '' ? '' : `: ${reason}`;
+}
+
+function undoPromoted(state: RolloutState, now: number): RolloutState {
+  const { stopped, spec, abort } = state;
+  if (spec.onFailure !== 'undo' || stopped?.cause !== 'measured' || abort !== null) return state;
+  if (!state.targets.some(isUndoable)) return state;
+  const failure = {
+    reason: 'Undone',
+    message: `${stopped.target} failed, and onFailure is undo: ${stopped.message}`,
+    block: false,
+  };
+  return {
+    ...state,
+    targets: state.targets.map((t) => (isUndoable(t) ? { ...at(t, 'RollingBack', now), outcome: null, failure } : t)),
+  };
+}
+
+/** Promoted in this rollout, by a write of this rollout, with a recorded image to go back to. */
+export function isUndoable(target: TargetRollout): boolean {
+  return (
+    target.outcome?.phase === 'Current' && target.item.action === 'roll' && target.changed && target.rollbackTo !== null
+  );
+}
+
+function openWave(state: RolloutState, now: number): RolloutState {
+  if (isStopping(state) || isFrozen(state)) return state;
+  if (!state.targets.some((t) => t.step === 'Waiting' && isWaveOpen(state, t.item.target))) return state;
+  return {
+    ...state,
+    targets: state.targets.map((t) =>
+      t.step === 'Waiting' && isWaveOpen(state, t.item.target) ? begin(state, t, now) : t,
+    ),
+  };
+}
+
+function begin(state: RolloutState, target: TargetRollout, now: number): TargetRollout {
+  const asked = approvalFor(state, target);
+  if (asked === null || isApproved(state, asked)) return at(target, 'Preflight', now);
+  return asked === target.item.target ? at(target, 'Approval', now) : target;
+}

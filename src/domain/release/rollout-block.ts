@@ -1,0 +1,35 @@
+import { imageParts } from './deployed-image.ts';
+import type { Marks } from './observation.ts';
+import type { PlanItem } from './plan.ts';
+import type { RolloutState } from './rollout.ts';
+
+/**
+ * True where an image is blocked: by the spec's list, by a person or a failure, or by a mark on the object itself. By
+ * digest or by label. A cooldown alone blocks nothing.
+ *
+ * @param label what people call it; null where only its tag is known
+ * @param marks of the object, as just read; null where they were not
+ */
+export function isBlockedIn(
+  state: Pick<RolloutState, 'blocked' | 'spec'>,
+  image: string,
+  label: string | null,
+  marks: Pick<Marks, 'blocked'> | null,
+): boolean {
+  const { digest, tag } = imageParts(image);
+  const names = [digest, label ?? tag];
+  const entries = [
+    ...state.spec.blocklist,
+    ...[...state.blocked, ...(marks?.blocked ?? [])].filter((entry) => entry.cooldownOnly !== true).map((e) => e.image),
+  ];
+  return entries.some((entry) => names.includes(entry));
+}
+
+/** True where an item must not be rolled since its image is blocked. A pin bypasses that; verifying rolls nothing. */
+export function isItemBlocked(
+  state: Pick<RolloutState, 'blocked' | 'spec'>,
+  item: PlanItem,
+  marks: Pick<Marks, 'blocked'> | null,
+): boolean {
+  return item.action === 'roll' && item.why !== 'pin' && isBlockedIn(state, item.to, item.toLabel, marks);
+}
