@@ -72,6 +72,13 @@ describe('which pods belong to the current template', () => {
     expect(podsOfOlderTemplates(deployment('app:2'), sets, pods)).toEqual([]);
   });
 
+  test('H-A13 a terminating pod of the current ReplicaSet does not count either', () => {
+    const leaving = pod('app-new-x', 'ReplicaSet', 'app-new', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+    const pods = [leaving, pod('app-new-y', 'ReplicaSet', 'app-new')];
+    const found = podsOfCurrentTemplate(deployment('app:2'), [replicaSet('app-new', 'app:2')], pods);
+    expect(found?.map((p) => p.metadata.name)).toEqual(['app-new-y']);
+  });
+
   test('H-A13 also while the old pod is not terminating yet, and when the rollout went back', () => {
     const sets = [replicaSet('app-old', 'app:1'), replicaSet('app-new', 'app:2')];
     const pods = [pod('app-old-x', 'ReplicaSet', 'app-old'), pod('app-new-y', 'ReplicaSet', 'app-new')];
