@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { whichProgram, type CachedBuild } from './find-program.ts';
+import { runTool, type Log } from './run-tool.ts';
+
+/**
+ * Debian packages unpacked into the cache: nothing is installed, so no service is started and nothing has to be removed.
+ * Their own dependencies are the C library and libseccomp, which every Debian has.
+ *
+ * @param name the cache's name for this set
+ */
+export function debianPackages(name: string, packages: readonly string[]): CachedBuild {
+  return {
+    key: `${name}-${distribution()}`,
+    build: async (into, log) => {
+      if (!whichProgram('apt-get') || !whichProgram('dpkg-deb')) {
+        throw new Error(`it is taken from the packages ${packages.join(', ')}, and this is no Debian or Ubuntu`);
+      }
+      const downloads = join(into, 'packages');
+      mkdirSync(downloads);
+      await download(packages, downloads, log);
+      for (const file of readdirSync(downloads)) {
+        await runTool({
+          doing: `unpacking ${file}`,
+          command: 'dpkg-deb',
+          args: ['--extract', join(downloads, file), into],
+          log,
+        });
+      }
+    },
+  };
+}
+
+async function download(packages: readonly string[], cwd: string, log: Log): Promise<void> {
+  const get = () =>
+    runTool({
+      doing: `downloading ${packages.join(', ')}`,
+      command: 'apt-get',
+      args: ['download', '-q', ...packages],
+      cwd,
+      log,
+    });
+  try {
+    await get();
+  } catch (error) {
+    // A machine that never asked for its package lists knows no package; only root may ask for them.
+    if (process.getuid?.() !== 0) throw error;
+    await runTool({ doing: 'updating the package lists', command: 'apt-get', args: ['update', '-q'], log });
+    await get();
+  }
+}
+
+/** The distribution and its release, `debian-12`; packages of another one are another set. */
+function distribution(): string {
+  const path = '/etc/os-release';
+  if (!existsSync(path)) return process.platform;
+  const text = readFileSync(path, 'utf8');
+  const value = (key: string) => new RegExp(`^${key}="?([^"\n]*)"?$`, 'm').exec(text)?.[1] ?? 'unknown';
+  return `${value('ID')}-${value('VERSION_ID')}`;
+}
