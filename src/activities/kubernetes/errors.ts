@@ -171,7 +171,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** Text of others, fit to be shown: one line, cut, without anything that looks like a credential. */
 export function clean(message: string): string {
-  const line = redact(message).replace(/\s+/g, ' ').trim();
+  const line = redact(message.slice(0, 8_000)).replace(/\s+/g, ' ').trim();
   return line.length <= 500 ? line : `${line.slice(0, 499)}…`;
 }
 

@@ -110,6 +110,9 @@ async function watchPath({ discovery, requestTimeoutMs }: Connection, query: Lis
   return 'path' in path ? path.path : undefined;
 }
 
+/** However long the API server asks to wait, somebody may be waiting for the news. */
+const maxRetryAfterMs = 60_000;
+
 /** The first wait after a reset is none; then they double, up to the maximum. */
 function createBackoff({ firstBackoffMs, maxBackoffMs }: WatchPace, signal: AbortSignal) {
   let next = 0;
@@ -118,7 +121,7 @@ function createBackoff({ firstBackoffMs, maxBackoffMs }: WatchPace, signal: Abor
       next = 0;
     },
     async wait(atLeastMs = 0): Promise<void> {
-      const waitMs = Math.max(jitter(next), Math.min(atLeastMs, maxBackoffMs));
+      const waitMs = Math.max(jitter(next), Math.min(atLeastMs, maxRetryAfterMs));
       next = Math.min(maxBackoffMs, next === 0 ? firstBackoffMs : next * 2);
       if (waitMs === 0 || signal.aborted) return;
       // The only error is the abort, which the caller looks at next.
