@@ -10,7 +10,7 @@ import { desiredImage } from './settle-target.ts';
 import { targetName, workloadOf, type TargetSpec } from './spec.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
 import type { Stops } from './stops.ts';
-import type { Unmeasured } from '../core/verdict.ts';
+import type { Unmeasured, UnmeasuredCause } from '../core/verdict.ts';
 import { versionHold, versionOfImage } from './version-guard.ts';
 import type { WantedImage } from './wanted-image.ts';
 
@@ -46,8 +46,7 @@ export function considerTarget(of: TargetCase): Consideration {
   if (seen === undefined) return settled(of, 'Unknown', 'NotObserved', 'the target was not read', null);
   if (seen.workload.kind === 'unmeasured') {
     const { why, message } = seen.workload;
-    const reason = why === 'denied' ? 'AccessDenied' : why === 'missing' ? 'WorkloadMissing' : 'WorkloadUnread';
-    return settled(of, 'Unknown', reason, message, null);
+    return settled(of, 'Unknown', unreadReason(why), message, null);
   }
   const workload = seen.workload.value;
   if ('kind' in wanted) return asLastSeen(of, workload, wanted);
@@ -59,6 +58,19 @@ export function considerTarget(of: TargetCase): Consideration {
   const baseline = baselineOf(of.memory);
   if (baseline !== null && baseline !== workload.image) return drifted(there, baseline);
   return atBaseline(there);
+}
+
+function unreadReason(why: UnmeasuredCause): string {
+  switch (why) {
+    case 'denied':
+      return 'AccessDenied';
+    case 'missing':
+      return 'WorkloadMissing';
+    case 'unparsed':
+      return 'MarksUnreadable';
+    default:
+      return 'WorkloadUnread';
+  }
 }
 
 /** A target whose workload and line were read. */
@@ -120,7 +132,9 @@ function drifted(of: Placed, baseline: string): Consideration {
   const onDesired = holdOnDesired(of);
   if (onDesired === null) {
     const action = image === desired ? 'verify' : 'roll';
-    return wants(of, 'Drifted', item(of, action, desired, wanted.resolved.label, 'drift'), [what]);
+    // A pin says so, since it may be rolled although it is blocked.
+    const why = wanted.line.pin === null ? 'drift' : 'pin';
+    return wants(of, 'Drifted', item(of, action, desired, wanted.resolved.label, why), [what]);
   }
   const onBaseline = desired === baseline ? onDesired : holdOnBaseline(of, baseline, name, now);
   if (onBaseline !== null) return driftHeld(of, what, desired === baseline ? onDesired : both(onDesired, onBaseline));

@@ -132,6 +132,14 @@ describe('an image that somebody else wrote', () => {
     expect(planned(result)).toEqual([]);
   });
 
+  test('is brought back to a pinned image, blocked or not, and the plan says that it is the pin', () => {
+    const pinned = spec({ targets: [target('web-1')], pin: 'v6.1.0', blocklist: [digest('b1')] });
+    const applied = image('v6.1.0', 'b1');
+    const result = at(swapped(SWAPPED, applied), tagged('v6.1.0', 'b1'), start(pinned));
+    expect(viewOf(result).phase).toBe('Drifted');
+    expect(result.evaluation.plan.items).toMatchObject([{ from: SWAPPED, to: applied, why: 'pin' }]);
+  });
+
   test('is proven, not written again, where it is the wanted one', () => {
     const result = at(swapped(NEW, OLD), resolved('b1'));
     expect(viewOf(result).phase).toBe('Drifted');

@@ -173,7 +173,8 @@ describe('a target that cannot be read', () => {
     ['denied', 'AccessDenied'],
     ['missing', 'WorkloadMissing'],
     ['timeout', 'WorkloadUnread'],
-    ['unparsed', 'WorkloadUnread'],
+    ['unparsed', 'MarksUnreadable'],
+    ['error', 'WorkloadUnread'],
   ] as const)('is Unknown when it is %s, never absent or fine', (why, reason) => {
     const of = spec({ targets: [target('web-1')] });
     const result = evaluate(

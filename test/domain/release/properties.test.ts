@@ -480,7 +480,14 @@ describe('whatever is read and whatever people do', () => {
       600,
       42,
     );
-    expect([...seen].sort()).toEqual(['roll drift', 'roll pin', 'roll update', 'verify drift', 'verify unproven']);
+    expect([...seen].sort()).toEqual([
+      'roll drift',
+      'roll pin',
+      'roll update',
+      'verify drift',
+      'verify pin',
+      'verify unproven',
+    ]);
     for (const reason of [
       'Blocked',
       'MajorChange',
