@@ -1,0 +1,9 @@
+/** Writes one or more lines to standard output: what was asked for. */
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Writes one or more lines to standard error: progress, hints and errors, which never mix with what was asked for. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
