@@ -27,3 +27,8 @@ export function recordOutcome(
     evidence: appendEvidence(state.evidence, now, 'outcome', message, { what: rollout.id, outcome: summary.outcome }),
   };
 }
+
+/** Keeps that a message without a sender to answer was refused, and why. */
+export function recordRefusal(state: ReleaseState, message: string, now: number): ReleaseState {
+  return { ...state, evidence: appendEvidence(state.evidence, now, 'decision', message, { outcome: 'refused' }) };
+}

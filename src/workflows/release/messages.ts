@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ReleaseAction } from '../../domain/release/actions.ts';
+import type { RolloutControl } from '../../domain/release/controls.ts';
 import type { RolloutState, TargetRollout } from '../../domain/release/rollout.ts';
 import type { ReleaseSpec } from '../../domain/release/spec.ts';
 import type { ReleaseState } from '../../domain/release/state.ts';
@@ -101,26 +102,8 @@ export type RolloutReport =
 
 export const rolloutReportSignal = defineSignal<[RolloutReport]>('rolloutReport');
 
-/** From a release to its rollout. */
-export type RolloutControl =
-  | { readonly kind: 'mode'; readonly mode: RolloutState['mode'] }
-  | { readonly kind: 'paused'; readonly paused: boolean }
-  | {
-      readonly kind: 'abort';
-      readonly how: 'stop' | 'rollback';
-      readonly now: boolean;
-      readonly by: string;
-      readonly reason: string;
-    }
-  | {
-      readonly kind: 'decide';
-      readonly target: string;
-      readonly approved: boolean;
-      readonly by: string;
-      readonly reason: string;
-    }
-  /** Report the whole state to this workflow id from now on. */
-  | { readonly kind: 'report'; readonly to: string };
+/** From a release to its rollout: what people want of it, or to report its whole state to this workflow id from now on. */
+export type RolloutMessage = RolloutControl | { readonly kind: 'report'; readonly to: string };
 
-export const rolloutControlSignal = defineSignal<[RolloutControl]>('control');
+export const rolloutControlSignal = defineSignal<[RolloutMessage]>('control');
 export const rolloutStateQuery = defineQuery<RolloutState>('rollout');

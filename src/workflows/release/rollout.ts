@@ -11,16 +11,16 @@ import {
 import { applyResult } from '../../domain/release/apply-result.ts';
 import { transitionEvents, type TargetEvent } from '../../domain/release/events.ts';
 import { nextCommand } from '../../domain/release/next-command.ts';
-import { abortRollout, decideStep, isFinished, setMode, setPaused } from '../../domain/release/rollout-control.ts';
+import { applyControl } from '../../domain/release/controls.ts';
+import { isFinished } from '../../domain/release/rollout-control.ts';
 import { rolloutText } from '../../domain/release/rollout-text.ts';
-import type { Command, Result, RolloutState } from '../../domain/release/rollout.ts';
+import type { Command, Result } from '../../domain/release/rollout.ts';
 import { execute } from './execute.ts';
 import { read } from './activities.ts';
 import {
   rolloutControlSignal,
   rolloutReportSignal,
   rolloutStateQuery,
-  type RolloutControl,
   type RolloutInput,
   type RolloutReport,
 } from './messages.ts';
@@ -91,6 +91,10 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
         await condition(() => draining || !same(nextCommand(state, target, Date.now()), command));
         continue;
       }
+      if (command.do === 'settle') {
+        absorb(target, { of: 'settle' });
+        continue;
+      }
       const result = isWatch(command)
         ? await untilOtherwise(target, command)
         : await CancellationScope.nonCancellable(() => execute(state, target, command));
@@ -129,27 +133,6 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
   await Promise.all(pending);
   if (!isFinished(state)) await continueAsNew<typeof releaseRollout>({ state, reportTo });
   await report({ rollout: state.id, kind: 'state', state, finished: true });
-}
-
-function applyControl(
-  state: RolloutState,
-  control: Exclude<RolloutControl, { kind: 'report' }>,
-  now: number,
-): RolloutState {
-  switch (control.kind) {
-    case 'mode':
-      return setMode(state, control.mode);
-    case 'paused':
-      return setPaused(state, control.paused);
-    case 'abort':
-      return abortRollout(state, { how: control.how, now: control.now, by: control.by, reason: control.reason }, now);
-    case 'decide':
-      return decideStep(
-        state,
-        { target: control.target, approved: control.approved, by: control.by, reason: control.reason, at: now },
-        now,
-      );
-  }
 }
 
 function isWatch(command: Command): boolean {

@@ -11,19 +11,21 @@ import {
   setHandler,
   startChild,
   upsertSearchAttributes,
-  WorkflowExecutionAlreadyStartedError,
   workflowInfo,
 } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { absorbOutcome } from '../../domain/release/absorb-outcome.ts';
 import { addressOf } from '../../domain/release/address.ts';
-import { applyAction, parseAction, type ReleaseAction } from '../../domain/release/actions.ts';
+import { applyAction, parseAction } from '../../domain/release/actions.ts';
+import { controlsOf, type RolloutControl } from '../../domain/release/controls.ts';
 import { evaluate } from '../../domain/release/evaluate.ts';
 import { observationFingerprint } from '../../domain/release/fingerprint.ts';
 import { initialState } from '../../domain/release/initial-state.ts';
 import { marksOwed } from '../../domain/release/marks-owed.ts';
 import type { Observation } from '../../domain/release/observation.ts';
 import { startRollout } from '../../domain/release/rollout-start.ts';
-import type { RolloutState } from '../../domain/release/rollout.ts';
+import { recordRefusal } from '../../domain/release/record-decision.ts';
+import type { MarksPatch, RolloutState } from '../../domain/release/rollout.ts';
 import { targetName } from '../../domain/release/spec.ts';
 import { releaseStatus, statusText, type ReleaseStatus } from '../../domain/release/status.ts';
 import { mayStart } from '../../domain/release/may-start.ts';
@@ -39,7 +41,7 @@ import {
   rolloutReportSignal,
   statusQuery,
   type ReleaseInput,
-  type RolloutControl,
+  type RolloutMessage,
 } from './messages.ts';
 import { releaseRollout } from './rollout.ts';
 
@@ -60,6 +62,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   let observation: Observation | null = null;
   let woken = false;
   let releasing = false;
+  let starting = false;
 
   const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
 
@@ -95,7 +98,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       if (answer.effect !== 'none') woken = true;
       if (answer.effect === 'release') releasing = true;
       describe();
-      if (answer.forward) await forward(parsed.action);
+      if (answer.forward) await forward(controlsOf(parsed.action, state, answer.decides));
       return answer.record;
     };
     setHandler(actionUpdate(name), async (payload) => ({ message: await act(payload), status: status() }), {
@@ -110,19 +113,19 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       } catch (error) {
         // A signal has nobody to answer, so a refused one is kept where people look.
         if (!(error instanceof ApplicationFailure)) throw error;
-        state = refuseSignal(state, name, error.message);
+        state = recordRefusal(state, `${name} by signal: ${error.message}`, Date.now());
       }
     });
   }
 
-  /** Tells a living rollout what people want of it. */
-  async function forward(action: ReleaseAction): Promise<void> {
-    const control = controlOf(action, state);
-    if (control !== null) await tellRollout(control);
+  /** Tells the rollout what people want of it; one that is only being started is told once it is there. */
+  async function forward(controls: readonly RolloutControl[]): Promise<void> {
+    await condition(() => !starting);
+    for (const control of controls) await tellRollout(control);
   }
 
   /** @returns false where there is no rollout to tell */
-  async function tellRollout(control: RolloutControl): Promise<boolean> {
+  async function tellRollout(control: RolloutMessage): Promise<boolean> {
     try {
       await getExternalWorkflowHandle(rolloutId(input.name)).signal(rolloutControlSignal, control);
       return true;
@@ -137,8 +140,8 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     const now = status();
     setCurrentDetails(statusText(now));
     const attributes = releaseSearchAttributes(now);
-    const key = JSON.stringify(attributes);
-    if (key !== published) upsertSearchAttributes(attributes.pairs);
+    const key = JSON.stringify(attributes.map(({ value }) => value));
+    if (key !== published) upsertSearchAttributes(attributes);
     published = key;
   }
 
@@ -166,6 +169,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     });
     state = { ...state, rolloutCount: state.rolloutCount + 1 };
     rollout = started;
+    starting = true;
     describe();
     try {
       await startChild(releaseRollout, {
@@ -178,6 +182,8 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       // Another run's rollout lives under the id: it is the one, and it is asked for its state.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
       await adoptRollout();
+    } finally {
+      starting = false;
     }
   }
 
@@ -243,15 +249,17 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     const seen = await look();
     if (seen === null) continue;
     observation = seen;
-    const before = state;
     const result = evaluate(state, observation, Date.now());
     state = result.state;
     describe();
     if (result.events.length > 0) await read.emitEvents({ release: input.name, events: result.events });
     for (const owed of marksOwed(state, observation)) {
-      await write.writeMarks.executeWithOptions({ summary: `${owed.target.name}: marks` }, [{ release: input.name, ...owed }]);
+      await write.writeMarks.executeWithOptions({ summary: `${owed.target.name}: marks` }, [
+        { release: input.name, ...owed },
+      ]);
     }
-    if (state !== before && woken) continue;
+    // Somebody spoke while events and marks were written: what was decided before is no longer what holds.
+    if (woken) continue;
     if (mayStart(state)) await startPlan();
   }
 
@@ -261,4 +269,22 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     ]);
   }
   await condition(allHandlersFinished);
+}
+
+/** Takes every mark of ours off a target. */
+const HAND_BACK: MarksPatch = {
+  managedBy: null,
+  applied: null,
+  version: null,
+  previousImage: null,
+  previousVersion: null,
+  upgradedAt: null,
+  passed: null,
+  rolledBackFrom: null,
+  rolledBackAt: null,
+  placements: null,
+};
+
+function refusal(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'Refused');
 }

@@ -1,0 +1,3 @@
+export { planRelease } from './release/plan.ts';
+export { releaseRollout } from './release/rollout.ts';
+export { releaseWorkflow } from './release/workflow.ts';
