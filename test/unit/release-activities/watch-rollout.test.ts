@@ -54,12 +54,12 @@ function input(change: Partial<WatchRolloutInput> = {}): WatchRolloutInput {
   };
 }
 
-function watch(change: Partial<WatchRolloutInput> = {}, environment = new MockActivityEnvironment()) {
+function watch(
+  change: Partial<WatchRolloutInput> = {},
+  environment = new MockActivityEnvironment(),
+): Promise<WatchRolloutResult> {
   const activities = createReleaseActivities({ kubernetes: () => client, registry, prometheus: null });
-  return environment.run(
-    (i: WatchRolloutInput) => activities.watchRollout(i),
-    input(change),
-  ) as Promise<WatchRolloutResult>;
+  return environment.run((i: WatchRolloutInput) => activities.watchRollout(i), input(change));
 }
 
 async function following(): Promise<void> {
