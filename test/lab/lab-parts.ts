@@ -7,10 +7,22 @@ import { listLabs, readState, writeState, type LabState } from './lab-state.ts';
 import {
   CONTROL_PLANE_PORTS,
   findControlPlane,
+  REAL_NODE,
   startControlPlane,
   type ControlPlanePrograms,
 } from './parts/control-plane.ts';
 import { findKwok, kwokProcess } from './parts/kwok.ts';
+import {
+  findNode,
+  NODE_PORTS,
+  startContainerd,
+  startKubelet,
+  type NodePrograms,
+  type NodeStart,
+} from './parts/node.ts';
+import { whyNoNode } from './parts/node-precheck.ts';
+import { planNodeTraces } from './parts/node-traces.ts';
+import { findPrometheus, prometheusProcess } from './parts/prometheus.ts';
 import { findRegistry, registryProcess } from './parts/registry.ts';
 import { findTemporal, TEMPORAL_PORTS, temporalProcess } from './parts/temporal.ts';
 import { labFiles } from './paths.ts';
@@ -22,16 +34,21 @@ export interface FoundParts {
   controlPlane: ControlPlanePrograms | null;
   kwok: string | null;
   registry: string | null;
+  prometheus: string | null;
+  /** Or why there is no real node. */
+  node: NodePrograms | string;
 }
 
 /** Finds or builds the programs of all parts, before anything is started. */
-export async function findParts(parts: readonly PartName[], log: Log): Promise<FoundParts> {
+export async function findParts(parts: readonly PartName[], dirLength: number, log: Log): Promise<FoundParts> {
   const has = (part: PartName) => parts.includes(part);
   return {
     temporal: has('temporal') ? await findTemporal(log) : null,
     registry: has('registry') ? await findRegistry(log) : null,
     controlPlane: has('control-plane') ? await findControlPlane(log) : null,
     kwok: has('kwok') ? await findKwok(log) : null,
+    prometheus: has('prometheus') ? await findPrometheus(log) : null,
+    node: has('node') ? (whyNoNode(dirLength) ?? (await findNode(log))) : 'no real node was asked for',
   };
 }
 
@@ -43,7 +60,14 @@ export interface PartsStart {
   log: Log;
 }
 
-const PORT_NAMES = [...TEMPORAL_PORTS, ...CONTROL_PLANE_PORTS, 'registry', 'kwok'] as const;
+const PORT_NAMES = [
+  ...TEMPORAL_PORTS,
+  ...CONTROL_PLANE_PORTS,
+  ...NODE_PORTS,
+  'registry',
+  'kwok',
+  'prometheus',
+] as const;
 
 /** Starts all parts, those that do not need each other side by side. */
 export async function startParts({ dir, parts, found, temporary, log }: PartsStart): Promise<LabState> {
@@ -61,9 +85,9 @@ export async function startParts({ dir, parts, found, temporary, log }: PartsSta
     temporalAddress: found.temporal ? `127.0.0.1:${ports.temporal}` : '',
     temporalUi: found.temporal ? `http://127.0.0.1:${ports.temporalUi}` : '',
     registry: found.registry ? `127.0.0.1:${ports.registry}` : '',
-    prometheus: '',
-    node: null,
-    nodeSkipReason: 'no real node was asked for',
+    prometheus: found.prometheus ? `http://127.0.0.1:${ports.prometheus}` : '',
+    node: typeof found.node === 'string' ? null : REAL_NODE,
+    nodeSkipReason: typeof found.node === 'string' ? found.node : null,
   };
   const state: LabState = {
     parts,
@@ -71,32 +95,34 @@ export async function startParts({ dir, parts, found, temporary, log }: PartsSta
     ports: Object.values(ports),
     podNetwork: network,
     temporary,
-    node: null,
+    node: typeof found.node === 'string' ? null : planNodeTraces(dir),
     env,
   };
   // Before the first process: whoever finds the lab after a kill must know what to remove.
   writeState(dir, state);
 
+  const node: NodeStart | null =
+    typeof found.node === 'string' || !state.node
+      ? null
+      : { dir, programs: found.node, ports, network, traces: state.node, log };
   const done = Promise.resolve();
+  const containerd = node ? startContainerd(node) : done;
   await allSettledOrThrow([
+    containerd,
     found.temporal ? startProcess(dir, temporalProcess(dir, found.temporal, ports)) : done,
     found.registry ? startProcess(dir, registryProcess(dir, found.registry, ports.registry)) : done,
-    found.controlPlane ? startCluster(dir, found, found.controlPlane, ports, network, env, log) : done,
+    found.prometheus ? startProcess(dir, prometheusProcess(dir, found.prometheus, ports.prometheus)) : done,
+    found.controlPlane
+      ? startControlPlane({ dir, programs: found.controlPlane, ports, network, log }).then(async (access) => {
+          Object.assign(env, access);
+          await allSettledOrThrow([
+            found.kwok ? startProcess(dir, kwokProcess(dir, found.kwok, ports.kwok)) : done,
+            node ? containerd.then(() => startKubelet(node, env)) : done,
+          ]);
+        })
+      : done,
   ]);
   return state;
-}
-
-async function startCluster(
-  dir: string,
-  found: FoundParts,
-  programs: ControlPlanePrograms,
-  ports: Record<(typeof PORT_NAMES)[number], number>,
-  network: number,
-  env: LabEnv,
-  log: Log,
-): Promise<void> {
-  Object.assign(env, await startControlPlane({ dir, programs, ports, network, log }));
-  if (found.kwok) await startProcess(dir, kwokProcess(dir, found.kwok, ports.kwok));
 }
 
 /** Waits for all, so that nothing is still starting when the first error is reported. */

@@ -21,7 +21,7 @@ import { GaveUp, waitFor } from './wait.ts';
 export type Readiness =
   | { kind: 'http'; url: string; caFile?: string; tokenFile?: string; contains?: string[] }
   | { kind: 'socket'; path: string }
-  | { kind: 'none' };
+  | { kind: 'file'; path: string };
 
 /** Everything that is needed to start a process of a lab, and to start it again in the same way. */
 export interface ProcessSpec {
@@ -126,7 +126,7 @@ async function launch(dir: string, spec: ProcessSpec): Promise<ProcessId> {
 }
 
 async function isReady(ready: Readiness): Promise<boolean> {
-  if (ready.kind === 'none') return true;
+  if (ready.kind === 'file') return existsSync(ready.path);
   if (ready.kind === 'socket') return acceptsConnections(ready.path);
   const agent = new Agent({
     connect: { ...(ready.caFile ? { ca: readFileSync(ready.caFile, 'utf8') } : {}), timeout: 2_000 },

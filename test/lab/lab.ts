@@ -68,13 +68,12 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   const log: Log = options.log ?? ((line) => process.stderr.write(`lab: ${line}\n`));
   await takeDownAbandonedLabs(log);
   const parts = withNeeds(options.parts);
-  const found = await findParts(parts, log);
-
   const dir = prepareFolder(options.dir);
   const owner = identify(process.pid);
   const startedAt = new Date().toISOString();
   registerLab({ dir, owner, startedAt });
   try {
+    const found = await findParts(parts, dir.length, log);
     const state = await startParts({ dir, parts, found, temporary: options.dir === undefined, log });
     writeState(dir, { ...state, ready: true });
     if (options.detached) registerLab({ dir, owner: null, startedAt });

@@ -9,8 +9,8 @@ import type {
   V1StatefulSet,
 } from '@kubernetes/client-node';
 
-/** Label by which the lab's nodes tell what they are: `kwok` (no machine behind it) or `real` (a kubelet). */
-export const NODE_KIND_LABEL = 'type';
+/** Of the lab's fake nodes; the real one has neither. */
+const KWOK_LABEL = { type: 'kwok' };
 const KWOK_TAINT = 'kwok.x-k8s.io/node';
 
 /** A workload of the lab. Only the first three are needed. */
@@ -22,7 +22,7 @@ export interface SpokeWorkload {
   readonly replicas?: number;
   /** Name of the container ['spoke'] */
   readonly container?: string;
-  /** A node by name, or any of a kind. [any node] */
+  /** A node by name, or any of a kind: `kwok` has no machine behind it, `real` a kubelet. [any node, fake ones too] */
   readonly node?: 'real' | 'kwok' | { readonly name: string };
   /** `kubernetes.io/arch` of the nodes that the pods may run on. [any] */
   readonly architecture?: string;
@@ -150,7 +150,7 @@ const READY: V1Probe = { httpGet: { path: '/ready', port: 8080 }, periodSeconds:
 function placementOf(workload: SpokeWorkload): Partial<V1PodSpec> {
   const { node, architecture } = workload;
   const selector = {
-    ...(typeof node === 'string' ? { [NODE_KIND_LABEL]: node } : {}),
+    ...(node === 'kwok' ? KWOK_LABEL : {}),
     ...(architecture === undefined ? {} : { 'kubernetes.io/arch': architecture }),
   };
   return {
