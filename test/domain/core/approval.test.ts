@@ -88,6 +88,32 @@ describe('a decision is about what waits', () => {
       `expected sha256: and 64 hexadecimal digits, got "${digest}0"`,
     ],
     ['Malformed', { kind: 'node', node: 'Node 1' }, [], 'expected the name of a node, got "Node 1"'],
+    ['Malformed', { kind: 'node', node: 'node-' }, [], 'expected the name of a node, got "node-"'],
+    ['Malformed', { kind: 'node', node: 'X'.repeat(100) }, [], `expected the name of a node, got "${'X'.repeat(80)}"`],
+    [
+      'Malformed',
+      { kind: 'digest', digest: 'x'.repeat(100) },
+      [],
+      `expected sha256: and 64 hexadecimal digits, got "${'x'.repeat(80)}"`,
+    ],
+    [
+      'Stale',
+      { kind: 'node', node: 'a' },
+      [
+        { kind: 'node', node: 'n1' },
+        { kind: 'node', node: 'n2' },
+      ],
+      'node a is not what waits; that is node n1, node n2: look at it and decide anew',
+    ],
+    [
+      'NotWaiting',
+      plan,
+      [
+        { kind: 'node', node: 'n1' },
+        { kind: 'node', node: 'n2' },
+      ],
+      'plan 43258cff783f does not wait for a decision; node n1, node n2 waits',
+    ],
     ['Malformed', { kind: 'node', node: '' }, [], 'expected the name of a node, got ""'],
     [
       'Malformed',
@@ -129,9 +155,30 @@ describe('what is signed', () => {
       },
     });
   });
+
+  test('an approver is found by the key inside the signature', () => {
+    const [other, ada] = [secondKey, key].map((text) => parsePublicKey(text));
+    if (other?.ok !== true || ada?.ok !== true) throw new Error('both are keys');
+    const approvers = [
+      { name: 'bob', key: other.value },
+      { name: 'eve', key: other.value },
+    ];
+    expect(findSigner(ed25519Signature, approvers)).toMatchObject({
+      ok: false,
+      refusal: { message: `the key ${fingerprint} is not that of an approver; approvers are bob, eve` },
+    });
+    expect(findSigner(ed25519Signature, [...approvers, { name: 'ada', key: ada.value }])).toMatchObject({
+      ok: true,
+      approver: { name: 'ada' },
+      signature: { namespace: 'holdfast', hash: 'sha512', algorithm: 'ssh-ed25519' },
+    });
+    expect(findSigner('yes', approvers)).toMatchObject({ ok: false, refusal: { reason: 'Malformed' } });
+  });
 });
 
 // Made by ssh-keygen.
+const secondKey =
+  'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBNXv7tjaAZWznpcYhZpolQzph7EEnfDDjn+y6qEViLEIqtTeb1ONZEcRYACE/JhiC4zzvcVpCl5AiEIZdxnYsPw= ecdsa256@example.com';
 const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAJVnqyh6ozJJ9smLqu5RGrnqaBIj7RavdGODbRG8Ild ed25519@example.com';
 const fingerprint = 'SHA256:7kaiiudoKD3FYdMTMmOfwrLwE0DpluNCNOV0y1S3o7g';
 const ed25519Signature = `-----BEGIN SSH SIGNATURE-----
@@ -205,6 +252,10 @@ describe('lines of an allowed_signers file', () => {
     [
       `ada namespaces="holdfast",valid-before="20300101" ${key}`,
       'the option valid-before is not supported; only namespaces="holdfast" is',
+    ],
+    [
+      `ada valid-before=20300101 namespaces="holdfast" ${key}`,
+      'expected a key of type ssh-ed25519, ecdsa-sha2-nistp256, ecdsa-sha2-nistp384, ecdsa-sha2-nistp521, ssh-rsa, got "valid-before=20300101"',
     ],
     ['ada ssh-ed25519 ???', 'expected the base64 of a public key after its type'],
     ['ada namespaces="holdfast" ssh-ed25519 ???', 'expected the base64 of a public key after its type'],

@@ -16,6 +16,8 @@ describe('the distance of two words', () => {
     ['mgae', 'image', 2],
     ['kitten', 'sitting', 3],
     ['abc', 'xyz', 3],
+    ['ab', 'ca', 2],
+    ['ab', 'bc', 2],
   ])('%j to %j is %d', (from, to, distance) => {
     expect(editDistance(from, to)).toBe(distance);
   });
@@ -41,6 +43,8 @@ describe('did you mean', () => {
     ['soak_probe_interval', 'soakProbeInterval'],
     ['on-failure', 'onFailure'],
     ['soakProbIntervall', 'soakProbeInterval'],
+    ['s_o_a_k', 'soak'],
+    ['S o-a_k', 'soak'],
     ['pim', 'pin'],
     ['sok', 'soak'],
     ['trakc', 'track'],
@@ -54,7 +58,9 @@ describe('did you mean', () => {
   });
 
   test('the nearest wins, and of equals the first', () => {
-    expect(suggest('abcdx', ['abxyx', 'abcde', 'abcdf'])).toBe('abcde');
+    expect(suggest('abcdx', ['abcde', 'abcdf'])).toBe('abcde');
+    expect(suggest('abcdefghi', ['abcdefgxy', 'abcdefghx'])).toBe('abcdefghx');
+    expect(suggest('abcdefghi', ['abcdefghx', 'abcdefgxy'])).toBe('abcdefghx');
   });
 
   test('one change in three letters is a slip, up to three in all', () => {
