@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { runWorker } from '../../src/worker/run-worker.ts';
+import type { LabEnv } from '../lab/lab.ts';
+
+export interface TestWorker {
+  readonly client: Client;
+  /** `host:port` of /healthz, /readyz and /metrics. */
+  readonly health: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs a worker on the lab in this process, and a client beside it.
+ *
+ * @param kubeconfig as whom the worker reaches the cluster [the lab's administrator]
+ */
+export async function startTestWorker(lab: LabEnv, kubeconfig = lab.kubeconfig): Promise<TestWorker> {
+  const dir = mkdtempSync(join(tmpdir(), 'holdfast-worker-'));
+  const configFile = join(dir, 'worker.yaml');
+  const config = {
+    clusters: { default: { kubeconfig } },
+    registries: { [lab.registry]: { plainHttp: true } },
+    ...(lab.prometheus === '' ? {} : { prometheus: { url: lab.prometheus } }),
+  };
+  writeFileSync(configFile, JSON.stringify(config));
+  const ending = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+  const health = await new Promise<string>((resolve, reject) => {
+    running = runWorker({
+      capabilities: ['release'],
+      configFile,
+      listen: '127.0.0.1:0',
+      logLevel: 'error',
+      address: lab.temporalAddress,
+      signal: ending.signal,
+      onReady: (where) => resolve(where.health),
+    });
+    running.catch(reject);
+  });
+  const connection = await Connection.connect({ address: lab.temporalAddress });
+  return {
+    client: new Client({ connection }),
+    health,
+    stop: async () => {
+      ending.abort();
+      await running;
+      await connection.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
