@@ -18,19 +18,28 @@ export function specText(bytes: Uint8Array): SpecText {
     return refuse('', 0, 'expected UTF-8, got UTF-16; save the file as UTF-8');
   }
   const content = startsWith(bytes, 0xef, 0xbb, 0xbf) ? bytes.subarray(3) : bytes;
-  const invalid = firstInvalidByte(content);
-  if (invalid !== undefined) {
+  const text = decoded(content);
+  if (text === undefined) {
+    const invalid = firstInvalidByte(content) ?? 0;
     const before = new TextDecoder().decode(content.subarray(0, invalid));
     const byte = (content[invalid] ?? 0).toString(16).padStart(2, '0');
     return refuse(before, before.length, `expected UTF-8, got the byte 0x${byte}; save the file as UTF-8`);
   }
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(content);
   const control = firstControlCharacter(text);
   if (control !== undefined) {
     const code = text.charCodeAt(control).toString(16).toUpperCase().padStart(4, '0');
     return refuse(text, control, `expected text, got the control character U+${code}`);
   }
   return { ok: true, text };
+}
+
+/** The platform decodes fast and says only that something is wrong; {@link firstInvalidByte} says where. */
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 function refuse(text: string, offset: number, message: string): SpecText {
