@@ -1,6 +1,9 @@
 /** No spec is near this size; what is larger is a mistake or an attack, and is refused unread. */
 export const largestFileBytes = 1024 * 1024;
 
+/** Characters of the category Cc but white space and U+0080 to U+009F, which YAML does not refuse either. */
+const controlCharacter = /[^\P{Cc}\t\n\r\u0080-\u009f]/u;
+
 /** The text of a file, or why it has none that can be read. The offset is that of the fault in `text`. */
 export type SpecText =
   | { readonly ok: true; readonly text: string }
@@ -25,8 +28,8 @@ export function specText(bytes: Uint8Array): SpecText {
     const byte = (content[invalid] ?? 0).toString(16).padStart(2, '0');
     return refuse(before, before.length, `expected UTF-8, got the byte 0x${byte}; save the file as UTF-8`);
   }
-  const control = firstControlCharacter(text);
-  if (control !== undefined) {
+  const control = text.search(controlCharacter);
+  if (control !== -1) {
     const code = text.charCodeAt(control).toString(16).toUpperCase().padStart(4, '0');
     return refuse(text, control, `expected text, got the control character U+${code}`);
   }
@@ -81,12 +84,4 @@ function sequenceLength(bytes: Uint8Array, at: number): number {
 
 function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
-}
-
-function firstControlCharacter(text: string): number | undefined {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if ((code < 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d) || code === 0x7f) return at;
-  }
-  return undefined;
 }
