@@ -1,3 +1,4 @@
+import { signCommand } from '../core/approval.ts';
 import { namesPlanHash } from '../core/plan-hash.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
@@ -39,8 +40,9 @@ export function approve(
   rollout: RolloutState | null,
 ): ActionAnswer {
   if (state.spec.approvers !== undefined && action.verifiedBy === undefined) {
+    const hash = rollout?.planHash ?? state.evaluation?.planHash ?? '';
     return refused(
-      'this release has approvers, so an approval needs the SSH signature of one of them over the plan hash (ssh-keygen -Y sign)',
+      `this release has approvers, so an approval needs the SSH signature of one of them over the plan hash: ${signCommand(hash)}`,
     );
   }
   const { approval } = state;

@@ -1,5 +1,5 @@
-import type { Mode } from '../core/mode.ts';
-import { narrower } from '../core/mode.ts';
+import { incumbentGate } from '../core/incumbent.ts';
+import { narrower, type Mode } from '../core/mode.ts';
 import type { IncumbentReading } from './observation.ts';
 import type { ReleaseState } from './state.ts';
 
@@ -18,23 +18,22 @@ export function effectiveMode(
   state: Pick<ReleaseState, 'spec' | 'paused'>,
   incumbents: readonly IncumbentReading[],
 ): EffectiveMode {
-  const reasons = [
-    ...(state.paused === null ? [] : [pausedBy(state.paused)]),
-    ...incumbents.map(incumbentHold).filter((reason) => reason !== null),
-  ];
-  const unread = state.spec.incumbents.length - incumbents.length;
-  if (unread > 0) reasons.push(`${unread} of ${state.spec.incumbents.length} incumbents were not read`);
-  const mode = reasons.length === 0 ? state.spec.mode : narrower(state.spec.mode, 'Shadow');
-  return { mode, reason: mode === state.spec.mode ? null : reasons.join('; ') };
+  const { spec, paused } = state;
+  const reasons = [...(paused === null ? [] : [pausedBy(paused)]), ...incumbentHolds(spec, incumbents)];
+  const mode = reasons.length === 0 ? spec.mode : narrower(spec.mode, 'Shadow');
+  return { mode, reason: mode === spec.mode ? null : reasons.join('; ') };
 }
 
-/** Why an incumbent holds Enforce; null where it is absent or suspended. A failed read counts as active. */
-export function incumbentHold(incumbent: IncumbentReading): string | null {
-  if (incumbent.state.kind === 'unmeasured') {
-    return `incumbent ${incumbent.name} could not be read, which counts as active: ${incumbent.state.message}`;
-  }
-  if (incumbent.state.value !== 'active') return null;
-  return `incumbent ${incumbent.name} is active; suspend or delete it`;
+/** One sentence for each incumbent of the spec that is active or could not be read; the latter counts as active. */
+export function incumbentHolds(spec: ReleaseState['spec'], incumbents: readonly IncumbentReading[]): readonly string[] {
+  const found = incumbents.map(({ name, state }) => ({
+    ref: name,
+    state:
+      state.kind === 'unmeasured'
+        ? state
+        : { ...state, value: { exists: state.value !== 'absent', suspended: state.value === 'suspended' } },
+  }));
+  return incumbentGate(spec.mode, found, spec.incumbents.length).reasons;
 }
 
 function pausedBy(paused: NonNullable<ReleaseState['paused']>): string {

@@ -62,7 +62,7 @@ export function evaluate(
     targets: Object.fromEntries(memories),
     candidates: wanted.candidates,
     evaluation,
-    conditions: releaseConditions(state.conditions, evaluation, observation, state.generation, now),
+    conditions: releaseConditions(state.conditions, evaluation, observation, state, now),
   };
   const events = mode.mode === 'Enforce' ? phaseEvents(state.evaluation, evaluation, state.spec, now) : [];
   return { evaluation, state: after, events };
@@ -83,7 +83,7 @@ function suspended(
     planHash: planHash(plan),
     changesAt: null,
   };
-  const conditions = releaseConditions(state.conditions, evaluation, null, state.generation, now);
+  const conditions = releaseConditions(state.conditions, evaluation, null, state, now);
   return { evaluation, state: { ...state, evaluation, conditions }, events: [] };
 }
 

@@ -1,8 +1,9 @@
 import { setCondition, type Condition } from '../core/conditions.ts';
-import { incumbentHold } from './effective-mode.ts';
+import { incumbentHolds } from './effective-mode.ts';
 import type { Observation } from './observation.ts';
 import type { Evaluation, TargetView } from './plan.ts';
 import { releasePhase } from './release-phase.ts';
+import type { ReleaseState } from './state.ts';
 
 /** Types of a release's conditions; `Ready`, `Reconciling` and `Stalled` mean what they mean in Flux. */
 export type ReleaseConditionType =
@@ -24,7 +25,7 @@ export function releaseConditions(
   before: readonly Condition[],
   evaluation: Evaluation,
   observation: Observation | null,
-  generation: number,
+  { spec, generation }: Pick<ReleaseState, 'spec' | 'generation'>,
   now: number,
 ): readonly Condition[] {
   const suspended = observation === null;
@@ -34,7 +35,7 @@ export function releaseConditions(
     stalled(evaluation),
     registryReachable(evaluation),
     degraded(evaluation),
-    ...(observation === null ? [] : [incumbentActive(observation)]),
+    ...(observation === null ? [] : [incumbentActive(spec, observation)]),
   ];
   return said.reduce(
     (conditions, condition) => setCondition(conditions, { ...condition, observedGeneration: generation }, now),
@@ -112,8 +113,8 @@ function degraded(evaluation: Evaluation): Said {
   };
 }
 
-function incumbentActive(observation: Observation): Said {
-  const active = observation.incumbents.map(incumbentHold).filter((reason) => reason !== null);
+function incumbentActive(spec: ReleaseState['spec'], observation: Observation): Said {
+  const active = incumbentHolds(spec, observation.incumbents);
   return {
     type: 'IncumbentActive',
     status: active.length === 0 ? 'False' : 'True',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { signCommand } from '../../../src/domain/core/approval.ts';
 import { applyAction, parseAction, type ReleaseAction } from '../../../src/domain/release/actions.ts';
 import { needsVerification } from '../../../src/domain/release/apply-approval.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
@@ -245,8 +246,10 @@ describe('approving', () => {
     const sent = action('approve', { plan: state.evaluation?.planHash, signature: 'SIG' });
     expect(applyAction(state, sent, NOW, null)).toEqual({
       ok: false,
-      message:
-        'this release has approvers, so an approval needs the SSH signature of one of them over the plan hash (ssh-keygen -Y sign)',
+      message: `this release has approvers, so an approval needs the SSH signature of one of them over the plan hash: ${signCommand(state.evaluation?.planHash ?? '')}`,
+    });
+    expect(applyAction(state, sent, NOW, waiting)).toMatchObject({
+      message: expect.stringContaining(signCommand(waiting.planHash)) as string,
     });
     if (sent.action !== 'approve') throw new Error('not an approval');
     expect(needsVerification(state, sent)).toBe(true);

@@ -99,7 +99,7 @@ describe('the modes', () => {
     expect(denied.evaluation).toMatchObject({
       effectiveMode: 'Shadow',
       modeReason:
-        'incumbent CronJob ops/nightly-roll could not be read, which counts as active: CronJob ops/nightly-roll could not be read: denied',
+        'incumbent CronJob ops/nightly-roll may not be read, which counts as active; grant get on it: CronJob ops/nightly-roll could not be read: denied',
     });
     for (const state of ['suspended', 'absent'] as const) {
       const over = incumbent(read(state));
@@ -110,7 +110,7 @@ describe('the modes', () => {
     }
     expect(evaluate(start(of), { ...observation, incumbents: [] }, NOW).evaluation).toMatchObject({
       effectiveMode: 'Shadow',
-      modeReason: '1 of 1 incumbents were not read',
+      modeReason: '1 of 1 incumbents were not read, which counts as active',
     });
   });
 

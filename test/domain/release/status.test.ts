@@ -417,7 +417,7 @@ describe('the phase of a release and what it waits for', () => {
     const observation = observe(of, resolved('b1'), fleet(managed(FROM)));
     const held = evaluate(start(of), { ...observation, incumbents: [] }, NOW).state;
     expect(statusOf(held).waiting).toMatchObject({
-      for: 'mode Enforce: 1 of 1 incumbents were not read',
+      for: 'mode Enforce: 1 of 1 incumbents were not read, which counts as active',
       who: 'person',
       next: 'the plan is rolled as soon as that is lifted',
     });
