@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   pass,
   read,
@@ -11,6 +10,7 @@ import {
 import type { Pod } from '../../domain/core/workload.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
 import type { Placement } from '../../domain/release/observation.ts';
+import { overlayJournal, parseJournal, parseStatus, type Overrides } from '../../domain/release/placements.ts';
 import type { Agents } from '../../domain/release/spec.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { containerToAsk } from './health.ts';
@@ -26,41 +26,24 @@ export interface AgentsQuestion {
   readonly signal: AbortSignal;
 }
 
-/** What is needed of a spoke's status; whatever else it says is let pass. */
-const status = z.object({
-  initializing: z.boolean().optional(),
-  agents: z.array(
-    z.object({
-      name: z.string().min(1),
-      backend: z.string(),
-      model: z.string(),
-      effort: z.string(),
-      paused: z.boolean().default(false),
-    }),
-  ),
-});
-
-const override = z.object({
-  backend: z.string().optional(),
-  model: z.string().optional(),
-  effort: z.string().optional(),
-  paused: z.boolean().optional(),
-});
-const journal = z.object({ agents: z.record(z.string(), override).default({}) });
-type Overrides = z.output<typeof journal>['agents'];
-
 /**
  * The agents of a spoke as its pods report them in their status; of an agent in several pods, the first pod's word.
  * A spoke that still initialises does not know its agents yet: unmeasured, never an empty list.
  */
-export async function readAgents(port: KubernetesPort, question: AgentsQuestion): Promise<Reading<Placement[]>> {
+export async function readAgents(
+  port: KubernetesPort,
+  question: AgentsQuestion,
+): Promise<Reading<readonly Placement[]>> {
   const found = await Promise.all(question.pods.map((pod) => readStatus(port, pod, question)));
   question.signal.throwIfAborted();
   return merged(found, question);
 }
 
 /** The agents as reported, overlaid with the override journal: what people set outlasts what runs right now. */
-export async function readPlacements(port: KubernetesPort, question: AgentsQuestion): Promise<Reading<Placement[]>> {
+export async function readPlacements(
+  port: KubernetesPort,
+  question: AgentsQuestion,
+): Promise<Reading<readonly Placement[]>> {
   const found = await Promise.all(
     question.pods.map(async (pod) => {
       const [reported, overrides] = await Promise.all([
@@ -69,7 +52,7 @@ export async function readPlacements(port: KubernetesPort, question: AgentsQuest
       ]);
       if (reported.kind === 'unmeasured') return reported;
       if (overrides.kind === 'unmeasured') return overrides;
-      return read(reported.value.map((agent) => overlaid(agent, overrides.value[agent.name])));
+      return read(overlayJournal(reported.value, overrides.value));
     }),
   );
   question.signal.throwIfAborted();
@@ -99,7 +82,11 @@ export async function putPlacement(
   return fail('PlacementRefused', `${what} answered ${answer.value.status}`);
 }
 
-async function readStatus(port: KubernetesPort, pod: Pod, question: AgentsQuestion): Promise<Reading<Placement[]>> {
+async function readStatus(
+  port: KubernetesPort,
+  pod: Pod,
+  question: AgentsQuestion,
+): Promise<Reading<readonly Placement[]>> {
   const { target, agents, timeoutMs, signal } = question;
   const { name } = pod.metadata;
   const what = `GET ${agents.statusPath} of pod ${target.namespace}/${name}`;
@@ -111,10 +98,7 @@ async function readStatus(port: KubernetesPort, pod: Pod, question: AgentsQuesti
   );
   if (answer.kind === 'unmeasured') return answer;
   if (answer.value.status !== 200) return not('error', `answered ${answer.value.status}`);
-  const parsed = status.safeParse(json(answer.value.body));
-  if (!parsed.success) return not('unparsed', `the answer is not a status: ${issueOf(parsed.error)}`);
-  if (parsed.data.initializing === true) return not('not-ready', 'it is still initializing');
-  return read(parsed.data.agents);
+  return parseStatus(answer.value.body, what);
 }
 
 /** A spoke where nobody has overridden anything has no journal yet. */
@@ -136,21 +120,13 @@ async function readJournal(port: KubernetesPort, pod: Pod, question: AgentsQuest
     if (/no such file or directory/i.test(outcome.stderr)) return read({});
     return not('error', `${command[0] ?? 'the command'} ended with ${outcome.code}`);
   }
-  const parsed = journal.safeParse(json(outcome.stdout));
-  return parsed.success ? read(parsed.data.agents) : not('unparsed', `it is not a journal: ${issueOf(parsed.error)}`);
+  return parseJournal(outcome.stdout, what);
 }
 
-function overlaid(agent: Placement, set: Overrides[string] | undefined): Placement {
-  return {
-    name: agent.name,
-    backend: set?.backend ?? agent.backend,
-    model: set?.model ?? agent.model,
-    effort: set?.effort ?? agent.effort,
-    paused: set?.paused ?? agent.paused,
-  };
-}
-
-function merged(found: readonly Reading<Placement[]>[], { target }: AgentsQuestion): Reading<Placement[]> {
+function merged(
+  found: readonly Reading<readonly Placement[]>[],
+  { target }: AgentsQuestion,
+): Reading<readonly Placement[]> {
   const missing = found.find((r) => r.kind === 'unmeasured');
   if (missing?.kind === 'unmeasured') return missing;
   if (found.length === 0)
@@ -161,17 +137,4 @@ function merged(found: readonly Reading<Placement[]>[], { target }: AgentsQuesti
     for (const agent of reading.value) if (!byName.has(agent.name)) byName.set(agent.name, agent);
   }
   return read([...byName.values()]);
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function issueOf(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return `${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`.trim();
 }

@@ -1,13 +1,8 @@
-import { unmeasured, type Reading } from '../../domain/core/verdict.ts';
+import { unmeasured } from '../../domain/core/verdict.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
+import type { CheckReading } from '../../domain/release/judge-soak.ts';
 import type { Check } from '../../domain/release/spec.ts';
 import type { ReleaseDependencies } from './dependencies.ts';
-
-/** A check of the spec and the value it has now. */
-export interface CheckReading {
-  readonly check: Check;
-  readonly value: Reading<number>;
-}
 
 /** Asks Prometheus for the value of every check, at the same time. */
 export function askChecks(

@@ -10,7 +10,7 @@ import type { ReleaseActivities, ResultOf, WatchRolloutResult } from './port.ts'
 import { preflightOf } from './preflight.ts';
 import { restorePlacementsOf } from './restore-placements.ts';
 import { waiting } from './wait-context.ts';
-import type { SoakProgress } from './soak-sample.ts';
+import type { SoakProgress } from '../../domain/release/judge-soak.ts';
 import { watchRolloutOf, type RolloutProgress } from './watch-rollout.ts';
 import { watchSoakOf } from './watch-soak.ts';
 import { writeImage, writeMarks } from './write-image.ts';
@@ -33,7 +33,7 @@ export function createReleaseActivities(dependencies: ReleaseDependencies): Rele
       atBoundary('writeMarks', () => waiting(({ signal }) => writeMarks(dependencies, input, signal))),
     watchRollout: (input) =>
       atBoundary('watchRollout', () =>
-        waiting<RolloutProgress, WatchRolloutResult>((context) => watchRolloutOf(dependencies, input, context)),
+        waiting<RolloutProgress, WatchRolloutResult>((context) => watchRolloutOf(dependencies, images, input, context)),
       ),
     watchSoak: (input) =>
       atBoundary('watchSoak', () =>

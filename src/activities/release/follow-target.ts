@@ -1,21 +1,13 @@
 import type { Unmeasured } from '../../domain/core/verdict.ts';
 import type { Pod, Revision } from '../../domain/core/workload.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
+import type { WatchedTarget } from '../../domain/release/judge-rollout.ts';
 import type { KubeObject, KubernetesPort, ListQuery, WatchEvent } from '../kubernetes/port.ts';
 import type { Pulse } from './pulse.ts';
 import { selectorText, type WorkloadObject } from './workload.ts';
 
 /** A target as its watches tell it, kept up to date. */
-export interface LiveTarget {
-  /** Null where it does not exist. */
-  readonly workload: WorkloadObject | null;
-  readonly revisions: readonly Revision[];
-  readonly pods: readonly Pod[];
-  /** False until everything was listed once. Before that, what is missing may merely not have been read. */
-  readonly complete: boolean;
-  /** Why a watch is interrupted now; what it tells may be old. */
-  readonly interrupted: Unmeasured | null;
-}
+export type LiveTarget = WatchedTarget & { readonly workload: WorkloadObject | null };
 
 /**
  * Follows a target by three watches (the workload; its pods; its ReplicaSets or ControllerRevisions) while `work` runs.

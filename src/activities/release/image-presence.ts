@@ -1,11 +1,7 @@
 import { parseImageReference } from '../../domain/core/image-reference.ts';
 import { read, unmeasured, type Reading } from '../../domain/core/verdict.ts';
+import type { ImagePresence } from '../../domain/release/judge-rollout.ts';
 import type { RegistryPort } from '../registry/port.ts';
-
-/** What the registry itself says of an image that a node could not pull. */
-export type ImagePresence =
-  | { readonly is: 'absent' }
-  | { readonly is: 'there'; readonly platforms: readonly string[]; readonly unplatformed: number };
 
 /**
  * Asks the registry for an image, anew and not for long: a rollback may be waiting for the answer. Only the registry's

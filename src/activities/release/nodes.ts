@@ -5,12 +5,16 @@ import {
   type PodScheduling,
   type Taint,
 } from '../../domain/release/architectures.ts';
+import type { NodeState } from '../../domain/release/pod-trouble.ts';
 import type { KubeObject, KubernetesPort } from '../kubernetes/port.ts';
 import type { WorkloadObject } from './workload.ts';
 
-interface NodeObject extends KubeObject {
-  readonly spec?: { readonly taints?: readonly Taint[] };
-  readonly status?: { readonly nodeInfo?: { readonly architecture?: string; readonly operatingSystem?: string } };
+export interface NodeObject extends KubeObject {
+  readonly spec?: { readonly taints?: readonly Taint[]; readonly unschedulable?: boolean };
+  readonly status?: {
+    readonly nodeInfo?: { readonly architecture?: string; readonly operatingSystem?: string };
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
 }
 
 /** Answers which architectures a workload's pods may run on, from one reading of a cluster's nodes. */
@@ -53,5 +57,17 @@ function schedulingOf(workload: WorkloadObject): PodScheduling {
     ...(nodeSelector === undefined ? {} : { nodeSelector }),
     ...(terms === undefined ? {} : { nodeSelectorTerms: terms }),
     ...(tolerations === undefined ? {} : { tolerations }),
+  };
+}
+
+/** A node as far as it explains what its pods do. */
+export function nodeStateOf({ spec, status }: NodeObject): NodeState {
+  const ready = status?.conditions?.find((c) => c.type === 'Ready');
+  const { architecture, operatingSystem = 'linux' } = status?.nodeInfo ?? {};
+  return {
+    // `Unknown` is what the control plane says of a node that it does not hear from.
+    ready: ready === undefined ? null : ready.status === 'True',
+    cordoned: spec?.unschedulable === true,
+    platform: architecture === undefined ? null : `${operatingSystem}/${architecture}`,
   };
 }

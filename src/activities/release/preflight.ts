@@ -1,5 +1,6 @@
 import { fail, pass, type Reading, type Verdict } from '../../domain/core/verdict.ts';
 import { imageParts } from '../../domain/release/deployed-image.ts';
+import { judgeRollout } from '../../domain/release/judge-rollout.ts';
 import type { Placement } from '../../domain/release/observation.ts';
 import { readPlacements } from './agents.ts';
 import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
@@ -7,7 +8,6 @@ import { askHealth } from './health.ts';
 import { readIncumbents, standsInTheWay } from './incumbents.ts';
 import type { PreflightInput, ResultOf } from './port.ts';
 import { currentPods, readTarget, type TargetReading } from './read-target.ts';
-import { rolloutStep } from './rollout-step.ts';
 import { runningDigest } from './running-digests.ts';
 import { replicasOf, snapshotOf, strategyOf } from './snapshot.ts';
 import { containerIn, containerNames, workloadName } from './workload.ts';
@@ -83,7 +83,7 @@ async function gateOf(
   const port = clusterOf(dependencies, target.cluster);
   if (isUnmeasured(port)) return port;
   const live = { ...seen, complete: true, interrupted: null };
-  const step = rolloutStep({ target, image: from, live, presence: null, now: 0, deadline: 1 });
+  const step = judgeRollout({ target, image: from, live, presence: null, now: 0, deadline: 1 });
   switch (step.kind) {
     case 'failed':
     case 'unmeasured':

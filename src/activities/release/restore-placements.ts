@@ -1,7 +1,7 @@
 import { fail, pass, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
 import type { Placement } from '../../domain/release/observation.ts';
+import { runsAs } from '../../domain/release/placements.ts';
 import { putPlacement, readAgents, type AgentsQuestion } from './agents.ts';
-import { runsAs } from './compare-placements.ts';
 import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
 import type { RestorePlacementsInput, ResultOf } from './port.ts';
 import { currentPods, readTarget } from './read-target.ts';

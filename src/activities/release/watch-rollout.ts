@@ -1,19 +1,27 @@
 import { fail, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
-import type { Pod } from '../../domain/core/workload.ts';
+import { isObserved, type Pod, type Workload } from '../../domain/core/workload.ts';
+import { judgeRollout } from '../../domain/release/judge-rollout.ts';
+import { comparePlacements } from '../../domain/release/placements.ts';
+import { statusesOf } from '../../domain/release/pod-trouble.ts';
 import type { StuckPod } from '../../domain/release/rollout.ts';
-import { comparePlacements } from './compare-placements.ts';
 import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
 import { following } from './follow-target.ts';
 import { createGateKeeper } from './gate-keeper.ts';
 import type { GateAnswers } from './gate.ts';
+import type { ImageCache } from './image-cache.ts';
+import { createIndexKeeper } from './index-keeper.ts';
+import { createNodeKeeper } from './node-keeper.ts';
 import { createPresenceKeeper } from './presence-keeper.ts';
 import type { WatchRolloutInput, WatchRolloutResult } from './port.ts';
 import { createPulse } from './pulse.ts';
-import { rolloutStep, statusesOf } from './rollout-step.ts';
 import type { WaitContext } from './wait-context.ts';
 
 /** What a worker that takes over goes on from. */
 export interface RolloutProgress {
+  /** When the wait began, epoch milliseconds. */
+  readonly since: number;
+  /** The generation that the controller has seen, and when that was first noticed. */
+  readonly observed: { readonly generation: number; readonly at: number } | null;
   /** When the pods were first ready, epoch milliseconds: the gate's time-out counts from here. */
   readonly readySince: number | null;
 }
@@ -29,6 +37,7 @@ const TICK_MS = 5_000;
  */
 export async function watchRolloutOf(
   dependencies: ReleaseDependencies,
+  images: ImageCache,
   input: WatchRolloutInput,
   { signal, resumed, progress }: WaitContext<RolloutProgress>,
 ): Promise<WatchRolloutResult> {
@@ -38,19 +47,36 @@ export async function watchRolloutOf(
   const clock = dependencies.clock ?? Date.now;
   const pulse = createPulse();
   const presence = createPresenceKeeper(dependencies.registry, image, pulse);
+  const nodes = createNodeKeeper(port, clock, pulse, signal);
+  const index = createIndexKeeper(images, image, pulse);
   const gate = createGateKeeper(port, { ...input, timeoutMs: REQUEST_MS, signal }, pulse);
-  let readySince = resumed?.readySince ?? null;
+  let known: RolloutProgress = resumed ?? { since: clock(), observed: null, readySince: null };
+  progress(known);
+  function note(change: Partial<RolloutProgress>): void {
+    known = { ...known, ...change };
+    progress(known);
+  }
+
   try {
-    return await following(port, target, pulse, signal, async (live) => {
+    return await following(port, target, pulse, signal, async (now) => {
       for (;;) {
-        const now = clock();
-        const step = rolloutStep({
+        const live = now();
+        const at = clock();
+        const seen = observedGeneration(live.workload);
+        if (seen !== null && seen !== known.observed?.generation) note({ observed: { generation: seen, at } });
+        nodes.look(live.pods);
+        const step = judgeRollout({
           target,
           image,
-          live: live(),
+          live,
           presence: presence.known(),
-          now,
-          deadline: gateAware(deadline, readySince, input),
+          now: at,
+          deadline: gateAware(deadline, known.readySince, input),
+          since: known.since,
+          observedSince: known.observed?.at ?? null,
+          recovering: input.recovering,
+          nodes: nodes.known(),
+          index: index.known(),
         });
         let wake = deadline;
         switch (step.kind) {
@@ -59,33 +85,34 @@ export async function watchRolloutOf(
           case 'unmeasured':
             return answer(step.verdict);
           case 'stuck':
-            if (input.recovering) return answer(stuckSoFar(step.pod), { stuck: step.pod });
-            if (now >= deadline) return answer(stuckSoFar(step.pod));
-            gate.rest();
-            break;
+            return answer(stuckSoFar(step.pod), { stuck: step.pod });
           case 'rolling':
             gate.rest();
             if (step.askRegistry) presence.ask();
             break;
           case 'ready': {
-            if (readySince === null) {
-              readySince = now;
-              progress({ readySince });
-            }
+            const readySince = known.readySince ?? at;
+            if (known.readySince === null) note({ readySince });
             const judged = judgeGate(input, gate.ask(step.pods), step.pods);
-            if (judged.verdict.kind === 'pass')
+            if (judged.verdict.kind === 'pass') {
               return { ...answer(judged.verdict), restarts: restartsOf(step.pods), moved: judged.moved };
+            }
             wake = readySince + input.gateTimeoutMs;
-            if (now >= wake) return answer(judged.verdict, { block: judged.verdict.kind === 'fail' });
+            if (at >= wake) return answer(judged.verdict, { block: judged.verdict.kind === 'fail' });
             break;
           }
         }
-        await pulse.next(Math.max(1, Math.min(TICK_MS, wake - now)), signal);
+        await pulse.next(Math.max(1, Math.min(TICK_MS, wake - at)), signal);
       }
     });
   } finally {
     gate.rest();
   }
+}
+
+/** The generation that the workload's controller has looked at; null where that is an older one. */
+function observedGeneration(workload: Workload | null): number | null {
+  return workload !== null && isObserved(workload) ? (workload.metadata.generation ?? null) : null;
 }
 
 /** Once pods were ready, falling back from it is judged at the end of the gate, not before. */

@@ -125,7 +125,7 @@ describe('a bad image is noticed by watching', () => {
   test('an image that the registry does not have fails and is blocked', async () => {
     await workload.pod('web-1-a', waitingStatus('ErrImagePull'));
     const result = await watch();
-    expect(result.verdict).toMatchObject({ kind: 'fail', reason: 'ImagePull' });
+    expect(result.verdict).toMatchObject({ kind: 'fail', reason: 'ImageAbsent' });
     expect(result.block).toBe(true);
   });
 
@@ -136,7 +136,7 @@ describe('a bad image is noticed by watching', () => {
     await workload.pod('web-1-a', waitingStatus('ErrImagePull'));
     await workload.podStatus('web-1-a', waitingStatus('ImagePullBackOff'));
     const result = await running;
-    expect(result.verdict).toMatchObject({ kind: 'fail', reason: 'ImagePull' });
+    expect(result.verdict).toMatchObject({ kind: 'fail', reason: 'ImagePullBackOff' });
     expect(result.block).toBe(false);
   });
 
@@ -236,7 +236,9 @@ describe('the activity as Temporal sees it', () => {
     health = () => ({ status: 500, body: '' });
     await workload.pod('web-1-a');
     await workload.rolledOut();
-    const environment = new MockActivityEnvironment({ heartbeatDetails: { readySince: Date.now() - 60_000 } });
+    const environment = new MockActivityEnvironment({
+      heartbeatDetails: { since: Date.now() - 70_000, observed: null, readySince: Date.now() - 60_000 },
+    });
     const at = performance.now();
     const result = await watch({ gateTimeoutMs: 60_000 + 1_000 }, environment);
     expect(result.verdict).toMatchObject({ kind: 'fail', reason: 'Unhealthy' });
