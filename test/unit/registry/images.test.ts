@@ -61,12 +61,20 @@ describe('H-A02 a registry whose HEAD cannot be used', () => {
   });
 
   test('H-A02 what is stored under a digest must have that digest', async () => {
-    const server = await startRegistry(() => ({
-      headers: { 'content-type': types.manifest },
-      body: amd64Manifest.body,
-    }));
+    const stored = serve(amd64Manifest, amd64);
+    const server = await startRegistry((request) => {
+      if (request.url.includes('blobs')) return stored(request);
+      return { headers: { 'content-type': types.manifest }, body: request.method === 'GET' ? amd64Manifest.body : '' };
+    });
     const reading = await clientOf(server).resolveDigest(`${server.host}/app`, other);
     expect(reading).toMatchObject({ kind: 'unmeasured', why: 'error' });
+    expect(await clientOf(server).headDigest(`${server.host}/app`, other)).toMatchObject({ why: 'error' });
+  });
+
+  test('H-A02 nothing may be packed on the way, since the digest is over the bytes as stored', async () => {
+    const server = await startRegistry(serve(amd64Manifest, amd64));
+    await clientOf(server).resolveTag(`${server.host}/app`, 'v1');
+    expect(server.requests.map((request) => request.headers['accept-encoding'])).toEqual(['identity', 'identity']);
   });
 });
 
@@ -196,6 +204,7 @@ describe('an image', () => {
     const server = await startRegistry(() => ({ hang: true }));
     const slow = await clientOf(server, { timeoutMs: 100 }).resolveTag(`${server.host}/app`, 'v1');
     expect(slow).toMatchObject({ kind: 'unmeasured', why: 'timeout', from: `registry ${server.host}` });
+    expect(server.requests).toHaveLength(1);
     // No server listens on port 1.
     const absent = { ...server, host: '127.0.0.1:1' };
     expect(await clientOf(absent).resolveTag('127.0.0.1:1/app', 'v1')).toMatchObject({ why: 'unreachable' });
@@ -215,6 +224,12 @@ describe('an image', () => {
   ])('whose manifest is %s is not read', async (_, body, why) => {
     const server = await startRegistry(() => ({ headers: { 'content-type': types.manifest }, body }));
     expect(await clientOf(server).resolveTag(`${server.host}/app`, 'v1')).toMatchObject({ kind: 'unmeasured', why });
+  });
+
+  test('whose manifest is longer than any registry takes is not read to its end', async () => {
+    const body = `{"schemaVersion":2,"padding":"${'x'.repeat(5 * 1024 * 1024)}"}`;
+    const server = await startRegistry(() => ({ headers: { 'content-type': types.manifest }, body }));
+    expect(await clientOf(server).resolveTag(`${server.host}/app`, 'v1')).toMatchObject({ why: 'truncated' });
   });
 
   test('whose labels cannot be read is unmeasured: its label would be wrong', async () => {
