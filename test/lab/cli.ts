@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { existsSync, realpathSync } from 'node:fs';
 import { attachLab, PART_NAMES, startLab, type LabEnv, type PartName } from './lab.ts';
-import { listLabs, readState } from './lab-state.ts';
+import { isAbandoned, listLabs, readState } from './lab-state.ts';
 import { readProcesses } from './lab-process.ts';
 import { isAlive } from './process-identity.ts';
 import { teardown } from './teardown.ts';
@@ -9,9 +10,15 @@ const dirOption = () => new Option('--dir <folder>', "the lab's folder").env('HO
 const outputOption = () =>
   new Option('-o, --output <format>', 'how to print').choices(['text', 'json'] as const).default('text' as const);
 
+const HELP = `
+The programs come from a variable (HOLDFAST_LAB_ETCD, HOLDFAST_LAB_KUBE_APISERVER, HOLDFAST_LAB_TEMPORAL and so on, each
+naming a file), from PATH, from the cache, or are built into the cache: minutes, once. A real node needs Linux and root.
+Use it in a shell: eval "$(npm run -s lab -- up)"`;
+
 const program = new Command('lab')
   .description('Real parts for tests and trials: a Temporal server, a Kubernetes cluster, a registry, Prometheus.')
   .showHelpAfterError()
+  .addHelpText('after', HELP)
   .exitOverride((end) => process.exit(end.exitCode === 0 ? 0 : 2))
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lab: ')) });
 
@@ -22,7 +29,10 @@ program
   .addOption(dirOption())
   .option('--nodes <spec>', 'fake nodes to add, as in amd64=3,arm64=1', parseNodes, [])
   .action(async ({ parts, dir, nodes }) => {
-    const lab = await startLab({ parts, ...(dir === undefined ? {} : { dir }), detached: true });
+    const running = dir !== undefined && isUpWith(dir, parts);
+    const lab = running
+      ? await attachLab(dir)
+      : await startLab({ parts, ...(dir === undefined ? {} : { dir }), detached: true });
     for (const { arch, count } of nodes) await lab.addNodes({ arch, count });
     printExports(lab.env);
   });
@@ -33,6 +43,7 @@ program
   .addOption(dirOption())
   .action(async ({ dir }) => {
     const which = theLab(dir);
+    if (!listLabs().some((entry) => entry.dir === which)) throw new Error(`there is no lab in ${which}`);
     await teardown(which);
     console.error(`lab: the lab in ${which} is down`);
   });
@@ -90,9 +101,17 @@ function printExports(env: LabEnv): void {
   if (env.nodeSkipReason) console.error(`lab: no real node: ${env.nodeSkipReason}`);
 }
 
+/** Whether there is a lab with these parts in the folder already: then `up` has nothing to do. */
+function isUpWith(dir: string, parts: readonly PartName[]): boolean {
+  const known = existsSync(dir) && listLabs().find((entry) => entry.dir === realpathSync(dir));
+  if (!known || isAbandoned(known)) return false;
+  const state = readState(known.dir);
+  return state !== null && state.ready && parts.every((part) => state.parts.includes(part));
+}
+
 /** The lab in the folder given, else the only one there is. */
 function theLab(dir: string | undefined): string {
-  if (dir !== undefined) return dir;
+  if (dir !== undefined) return existsSync(dir) ? realpathSync(dir) : dir;
   const labs = listLabs();
   if (labs.length === 1 && labs[0]) return labs[0].dir;
   if (labs.length === 0) throw new Error('no lab is running: start one with `npm run lab -- up`');

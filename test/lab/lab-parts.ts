@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { withLock } from './find/build-lock.ts';
 import type { Log } from './find/run-tool.ts';
 import type { LabEnv, PartName } from './lab.ts';
 import { startProcess } from './lab-process.ts';
@@ -25,7 +27,7 @@ import { planNodeTraces } from './parts/node-traces.ts';
 import { findPrometheus, prometheusProcess } from './parts/prometheus.ts';
 import { findRegistry, registryProcess } from './parts/registry.ts';
 import { findTemporal, TEMPORAL_PORTS, temporalProcess } from './parts/temporal.ts';
-import { labFiles } from './paths.ts';
+import { labFiles, labsDir } from './paths.ts';
 import { choosePorts } from './ports.ts';
 
 /** The programs of the parts asked for. */
@@ -70,7 +72,40 @@ const PORT_NAMES = [
 ] as const;
 
 /** Starts all parts, those that do not need each other side by side. */
-export async function startParts({ dir, parts, found, temporary, log }: PartsStart): Promise<LabState> {
+export async function startParts(start: PartsStart): Promise<LabState> {
+  const { dir, found, log } = start;
+  // One lab after the other chooses and writes down, so that two that start at once do not choose the same.
+  const { ports, network, state } = await withLock(join(labsDir(), 'choose.lock'), () => prepare(start));
+  const { env } = state;
+  const node: NodeStart | null =
+    typeof found.node === 'string' || !state.node
+      ? null
+      : { dir, programs: found.node, ports, network, traces: state.node, log };
+  const done = Promise.resolve();
+  const containerd = node ? startContainerd(node) : done;
+  await allSettledOrThrow([
+    containerd,
+    found.temporal ? startProcess(dir, temporalProcess(dir, found.temporal, ports)) : done,
+    found.registry ? startProcess(dir, registryProcess(dir, found.registry, ports.registry)) : done,
+    found.prometheus ? startProcess(dir, prometheusProcess(dir, found.prometheus, ports.prometheus)) : done,
+    found.controlPlane
+      ? startControlPlane({ dir, programs: found.controlPlane, ports, network, log }).then(async (access) => {
+          Object.assign(env, access);
+          await allSettledOrThrow([
+            found.kwok ? startProcess(dir, kwokProcess(dir, found.kwok, ports.kwok)) : done,
+            node ? containerd.then(() => startKubelet(node, env)) : done,
+          ]);
+        })
+      : done,
+  ]);
+  return state;
+}
+
+/**
+ * Chooses ports and network, and writes down what the lab will be before its first process starts: whoever finds it after
+ * a kill must know what to remove.
+ */
+async function prepare({ dir, parts, found, temporary }: PartsStart) {
   const others = listLabs().flatMap((entry) => readState(entry.dir) ?? []);
   const ports = await choosePorts(PORT_NAMES, new Set(others.flatMap((state) => state.ports)));
   const network = chooseNetwork(new Set(others.map((state) => state.podNetwork)));
@@ -98,31 +133,8 @@ export async function startParts({ dir, parts, found, temporary, log }: PartsSta
     node: typeof found.node === 'string' ? null : planNodeTraces(dir),
     env,
   };
-  // Before the first process: whoever finds the lab after a kill must know what to remove.
   writeState(dir, state);
-
-  const node: NodeStart | null =
-    typeof found.node === 'string' || !state.node
-      ? null
-      : { dir, programs: found.node, ports, network, traces: state.node, log };
-  const done = Promise.resolve();
-  const containerd = node ? startContainerd(node) : done;
-  await allSettledOrThrow([
-    containerd,
-    found.temporal ? startProcess(dir, temporalProcess(dir, found.temporal, ports)) : done,
-    found.registry ? startProcess(dir, registryProcess(dir, found.registry, ports.registry)) : done,
-    found.prometheus ? startProcess(dir, prometheusProcess(dir, found.prometheus, ports.prometheus)) : done,
-    found.controlPlane
-      ? startControlPlane({ dir, programs: found.controlPlane, ports, network, log }).then(async (access) => {
-          Object.assign(env, access);
-          await allSettledOrThrow([
-            found.kwok ? startProcess(dir, kwokProcess(dir, found.kwok, ports.kwok)) : done,
-            node ? containerd.then(() => startKubelet(node, env)) : done,
-          ]);
-        })
-      : done,
-  ]);
-  return state;
+  return { ports, network, state };
 }
 
 /** Waits for all, so that nothing is still starting when the first error is reported. */

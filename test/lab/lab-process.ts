@@ -50,10 +50,10 @@ export function readProcesses(dir: string): ProcessRecord[] {
     .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as ProcessRecord);
 }
 
-/** One process of the lab by name. @throws Error that lists the names there are */
+/** One process of the lab by name, where `kube-` may be left out. @throws Error that lists the names there are */
 export function readProcess(dir: string, name: string): ProcessRecord {
   const all = readProcesses(dir);
-  const found = all.find((record) => record.spec.name === name);
+  const found = all.find((record) => record.spec.name === name || record.spec.name === `kube-${name}`);
   if (found) return found;
   throw new Error(`no process "${name}" in the lab in ${dir}: there are ${all.map((p) => p.spec.name).join(', ')}`);
 }

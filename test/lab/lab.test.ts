@@ -1,9 +1,18 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { markAudit, createNamespace, deleteNamespace, readAudit, serviceAccountKubeconfig } from './access.ts';
+import {
+  markAudit,
+  createNamespace,
+  deleteNamespace,
+  readAudit,
+  serviceAccountKubeconfig,
+  setPrometheusTargets,
+} from './access.ts';
 import { pushSpokeImage } from './images.ts';
 import { kube, kubeGetOrNull, KubeApiError } from './kube-api.ts';
 import { attachLab, startLab, type LabEnv, type PartName } from './lab.ts';
@@ -266,4 +275,23 @@ async function startInAProcessThatDies(parts: PartName[] = SMALL): Promise<strin
 
 test('the lab that tests share is reached by everyone in the same way', async () => {
   expect(await kubeGetOrNull(shared, '/api/v1/namespaces/default')).not.toBeNull();
+});
+
+test('Prometheus scrapes what a test tells it to', async () => {
+  const server = createServer((_request, response) => response.end('lab_test_value 7\n'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    setPrometheusTargets(shared, [{ targets: [`127.0.0.1:${port}`] }]);
+    const value = await waitFor('the sample is there', async () => {
+      const response = await fetch(`${shared.prometheus}/api/v1/query?query=lab_test_value`);
+      const { data } = (await response.json()) as { data: { result: { value: [number, string] }[] } };
+      return data.result[0]?.value[1];
+    });
+    expect(value).toBe('7');
+  } finally {
+    setPrometheusTargets(shared, []);
+    server.closeAllConnections();
+    server.close();
+  }
 });

@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { withLock } from './find/build-lock.ts';
 import type { Log } from './find/run-tool.ts';
-import { isAbandoned, listLabs, readState, unregisterLab, type LabState } from './lab-state.ts';
+import { isAbandoned, listLabs, readState, unregisterLab, type LabState, type NodeTraces } from './lab-state.ts';
 import { readProcesses } from './lab-process.ts';
-import { removeNodeTraces } from './parts/node-traces.ts';
+import { planNodeTraces, removeNodeTraces } from './parts/node-traces.ts';
+import { labsDir } from './paths.ts';
 import { isAlive, processesOfLab, signalProcess, type ProcessId } from './process-identity.ts';
-import { GaveUp, waitFor } from './wait.ts';
+import { waitFor } from './wait.ts';
 
 /**
  * Ends everything of the lab in `dir` and removes what it left on the machine. Works from the lab's records alone, so it is
@@ -17,18 +19,22 @@ import { GaveUp, waitFor } from './wait.ts';
 export async function teardown(dir: string): Promise<void> {
   const state = readStateLeniently(dir);
   await endProcesses(dir);
-  if (state?.node) await removeNodeTraces(state.node, dir);
+  const traces = tracesOf(dir, state);
+  if (traces) await removeNodeTraces(traces, dir);
   removeFolder(dir, state);
   unregisterLab(dir);
 }
 
 /** Takes down every lab of this user that nobody will come back for. */
 export async function takeDownAbandonedLabs(log: Log): Promise<void> {
-  for (const entry of listLabs()) {
-    if (!isAbandoned(entry)) continue;
-    log(`cleaning up the lab in ${entry.dir}, which its launcher left behind`);
-    await teardown(entry.dir);
-  }
+  if (!listLabs().some(isAbandoned)) return;
+  // Two starts at once must not take the same one down.
+  await withLock(join(labsDir(), 'clean-up.lock'), async () => {
+    for (const entry of listLabs().filter(isAbandoned)) {
+      log(`cleaning up the lab in ${entry.dir}, which its launcher left behind`);
+      await teardown(entry.dir);
+    }
+  });
 }
 
 async function endProcesses(dir: string): Promise<void> {
@@ -68,10 +74,17 @@ function removeFolder(dir: string, state: LabState | null): void {
   }
 }
 
+/** The record, or what can be told from the folder's name alone when it was removed or broken by hand. */
+function tracesOf(dir: string, state: LabState | null): NodeTraces | null {
+  if (state) return state.node;
+  const traces = { ...planNodeTraces(dir), createdDirs: [] };
+  return existsSync(`/sys/class/net/${traces.bridge}`) ? traces : null;
+}
+
 function readStateLeniently(dir: string): LabState | null {
   try {
     return readState(dir);
-  } catch (error) {
-    throw new GaveUp(`the lab's record in ${dir} cannot be read: ${String(error)}`);
+  } catch {
+    return null; // one broken record must not keep every later lab from starting
   }
 }
