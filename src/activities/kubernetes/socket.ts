@@ -107,14 +107,17 @@ function open(url: string, access: Access, { protocols, timeoutMs, signal }: Soc
   });
 }
 
+/** A refusal is a Status; more than this is none. */
+const maxRefusalBytes = 64 * 1024;
+
 /**
- * A WebSocket tells neither the status of a refused handshake nor gives its connection away; the dispatcher beneath it
- * sees both.
+ * A WebSocket tells neither the answer that refused its handshake nor gives its connection away; the dispatcher beneath
+ * it sees both. A refusal is read here, to its end, and the WebSocket only hears that it failed.
  */
-function watchHandshake({ dispatcher, headers }: Access) {
+function watchHandshake({ dispatcher, headers: accessHeaders }: Access) {
   let connection: Duplex | undefined;
   let abort: (() => void) | undefined;
-  let status: number | undefined;
+  let refusal: { readonly status: number; readonly contentType: string; readonly chunks: Buffer[] } | undefined;
   let error: unknown;
   let destroyed = false;
   const watched = dispatcher.compose((dispatch) => (options, handler) => {
@@ -124,32 +127,40 @@ function watchHandshake({ dispatcher, headers }: Access) {
         if (destroyed) return abort();
         handler.onRequestStart?.(controller, context);
       },
-      onRequestUpgrade(controller, code, headers, socket) {
+      onRequestUpgrade(controller, status, headers, socket) {
         connection = socket;
         if (destroyed) return void socket.destroy();
-        handler.onRequestUpgrade?.(controller, code, headers, socket);
+        handler.onRequestUpgrade?.(controller, status, headers, socket);
       },
-      onResponseStart(controller, code, headers, text) {
-        status = code;
-        handler.onResponseStart?.(controller, code, headers, text);
+      onResponseStart(_, status, headers) {
+        refusal = { status, contentType: String(headers['content-type'] ?? ''), chunks: [] };
       },
-      onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
-      onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
+      onResponseData(controller, chunk) {
+        refusal?.chunks.push(chunk);
+        const size = refusal?.chunks.reduce((sum, part) => sum + part.length, 0) ?? 0;
+        if (size > maxRefusalBytes) controller.abort(new Error('no refusal is that long'));
+      },
+      onResponseEnd(controller) {
+        handler.onResponseError?.(controller, new Error('the handshake was refused'));
+      },
       onResponseError(controller, reason) {
         error = reason;
         handler.onResponseError?.(controller, reason);
       },
     };
     // Added here and not to the WebSocket, which would join several impersonated groups into one.
-    return dispatch({ ...options, headers: { ...(options.headers as Record<string, string>), ...headers } }, inner);
+    return dispatch(
+      { ...options, headers: { ...(options.headers as Record<string, string>), ...accessHeaders } },
+      inner,
+    );
   });
   return {
     dispatcher: watched,
     /** Why there is no socket. */
     answer(): Answer {
-      // The reason belongs to the status; the body of a refused handshake is not read.
-      if (status !== undefined) return { kind: 'answer', status, contentType: '', body: refusalBody(status) };
-      return lost(error, true, false);
+      if (refusal === undefined) return lost(error, true, false);
+      const { status, contentType, chunks } = refusal;
+      return { kind: 'answer', status, contentType, body: Buffer.concat(chunks).toString('utf8') };
     },
     destroy(): void {
       destroyed = true;
@@ -157,11 +168,4 @@ function watchHandshake({ dispatcher, headers }: Access) {
       else connection.destroy();
     },
   };
-}
-
-/** exec answers 404 only for a pod that is not there, so that the reason of the unread body is known. */
-function refusalBody(status: number): string {
-  return status === 404
-    ? '{"kind":"Status","status":"Failure","reason":"NotFound","message":"the pod was not found"}'
-    : '';
 }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createKubernetes } from '../../../src/activities/kubernetes/create.ts';
 import { maxExecOutputBytes } from '../../../src/activities/kubernetes/exec.ts';
 import type { KubernetesClient } from '../../../src/activities/kubernetes/port.ts';
-import { startApiServer } from '../../doubles/api-server.ts';
+import { startApiServer, status } from '../../doubles/api-server.ts';
 import type { ApiServerDouble } from '../../doubles/api-server.ts';
 import { acceptExec } from '../../doubles/exec-socket.ts';
 import type { AcceptOptions, ExecSocket } from '../../doubles/exec-socket.ts';
@@ -105,17 +105,23 @@ describe('a command in a container', () => {
   });
 
   test('a refusal is denied, a pod that is not there is missing', async () => {
-    for (const [code, why] of [
-      [403, 'denied'],
-      [404, 'missing'],
-      [503, 'unreachable'],
-      [400, 'error'],
+    const refused = (code: number, reason: string) => status(code, reason, `no: ${reason}`).body;
+    for (const [code, body, why] of [
+      [403, refused(403, 'Forbidden'), 'denied'],
+      [404, refused(404, 'NotFound'), 'missing'],
+      [404, '<html>not here</html>', 'unparsed'],
+      [503, '', 'unreachable'],
+      [400, refused(400, 'BadRequest'), 'error'],
+      [200, '<html>Sign in</html>', 'unparsed'],
     ] as const) {
       server = await startApiServer({
-        upgrade: (_, socket) => void socket.end(`HTTP/1.1 ${code} No\r\ncontent-length: 0\r\n\r\n`),
+        upgrade: (_, socket) => void socket.end(`HTTP/1.1 ${code} No\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
       });
       port = await createKubernetes({ name: 'double', kubeconfig: server.kubeconfig() });
-      expect(await port.exec(pod, ['check'], { timeoutMs: 5_000 })).toMatchObject({ kind: 'unmeasured', why });
+      const outcome = await port.exec(pod, ['check'], { timeoutMs: 5_000 });
+      expect(outcome).toMatchObject({ kind: 'unmeasured', why });
+      if (why === 'error')
+        expect(outcome).toMatchObject({ message: expect.stringContaining('no: BadRequest') as string });
       await port.close();
       await server.stop();
     }
