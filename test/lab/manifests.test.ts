@@ -1,5 +1,6 @@
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { kube } from './kube-api.ts';
+import { pushSpokeImage } from './images.ts';
 import { spokeDaemonSet, spokeDeployment, spokeStatefulSet } from './manifests.ts';
 
 const lab = inject('lab');
@@ -46,5 +47,35 @@ describe('workloads of spokes', () => {
     await expect
       .poll(() => kube(lab, 'GET', `${url}/${workload.name}`), { timeout: 60_000, interval: 200 })
       .toMatchObject({ status: { readyReplicas: 1 } });
+  });
+
+  test.skipIf(lab.node === null)('run on the real node, and answer there', async () => {
+    const scout = { name: 'scout', backend: 'local', model: 'small', effort: 'low', paused: false };
+    const { reference } = await pushSpokeImage(lab.registry, {
+      repository: `manifests-test/${workload.name}`,
+      tag: 'v1',
+      version: '1',
+      agents: [scout],
+    });
+    const url = '/apis/apps/v1/namespaces/default/deployments';
+    const name = `${workload.name}-real`;
+    await kube(lab, 'POST', url, { body: spokeDeployment({ ...workload, name, image: reference, node: 'real' }) });
+    onTestFinished(async () => {
+      await kube(lab, 'DELETE', `${url}/${name}`);
+    });
+    await expect
+      .poll(() => kube(lab, 'GET', `${url}/${name}`), { timeout: 120_000, interval: 200 })
+      .toMatchObject({ status: { readyReplicas: 1 } });
+    const pods = '/api/v1/namespaces/default/pods';
+    const { items } = await kube<{ items: { metadata: { name: string } }[] }>(
+      lab,
+      'GET',
+      `${pods}?labelSelector=app%3D${name}`,
+    );
+    const pod = items[0]?.metadata.name ?? '';
+    expect(await kube(lab, 'GET', `${pods}/${pod}:8080/proxy/api/status`)).toEqual({
+      initializing: false,
+      agents: [scout],
+    });
   });
 });
