@@ -121,7 +121,7 @@ function codeOf(thrown: unknown): string {
 }
 
 /** Error codes of a Distribution error body, `{"errors":[{"code":"MANIFEST_UNKNOWN"}]}`; none from anything else. */
-export function errorCodes(body: Buffer): readonly string[] {
+function errorCodes(body: Buffer): readonly string[] {
   if (body.length === 0 || body.length > 100_000) return [];
   let parsed: unknown;
   try {

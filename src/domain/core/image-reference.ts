@@ -73,11 +73,6 @@ export function isImageDigest(text: string): boolean {
   return digestPattern.test(text);
 }
 
-/** True for what a registry accepts as a tag. */
-export function isImageTag(text: string): boolean {
-  return tagPattern.test(text);
-}
-
 function splitName(name: string): { registry: string; path: string } {
   const slash = name.indexOf('/');
   const first = slash === -1 ? '' : name.slice(0, slash);
