@@ -58,7 +58,6 @@ export interface PartsStart {
   dir: string;
   parts: PartName[];
   found: FoundParts;
-  temporary: boolean;
   log: Log;
 }
 
@@ -105,7 +104,7 @@ export async function startParts(start: PartsStart): Promise<LabState> {
  * Chooses ports and network, and writes down what the lab will be before its first process starts: whoever finds it after
  * a kill must know what to remove.
  */
-async function prepare({ dir, parts, found, temporary }: PartsStart) {
+async function prepare({ dir, parts, found }: PartsStart) {
   const others = listLabs().flatMap((entry) => readState(entry.dir) ?? []);
   const ports = await choosePorts(PORT_NAMES, new Set(others.flatMap((state) => state.ports)));
   const network = chooseNetwork(new Set(others.map((state) => state.podNetwork)));
@@ -129,7 +128,6 @@ async function prepare({ dir, parts, found, temporary }: PartsStart) {
     ready: false,
     ports: Object.values(ports),
     podNetwork: network,
-    temporary,
     node: typeof found.node === 'string' ? null : planNodeTraces(dir),
     env,
   };

@@ -23,8 +23,6 @@ export interface LabState {
   ports: number[];
   /** The second number of the pods' network 10.N.0.0/17; null without a real node. */
   podNetwork: number | null;
-  /** The folder was made by the lab and goes with it. */
-  temporary: boolean;
   node: NodeTraces | null;
   env: LabEnv;
 }
@@ -34,6 +32,8 @@ export interface LabEntry {
   dir: string;
   /** The process that the lab ends with; null for a lab that stays until it is taken down. */
   owner: ProcessId | null;
+  /** The folder was made by the lab and goes with it. */
+  temporary: boolean;
   startedAt: string;
 }
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import {
   markAudit,
@@ -88,9 +88,11 @@ describe('a lab', () => {
   });
 
   test('says by name which variable points to no program', async () => {
+    const before = temporaryLabs();
     process.env['HOLDFAST_LAB_REGISTRY'] = '/nowhere/registry';
     try {
       await expect(startLab({ parts: ['registry'], ...quiet })).rejects.toThrow('HOLDFAST_LAB_REGISTRY names /nowhere');
+      expect(temporaryLabs()).toEqual(before);
     } finally {
       delete process.env['HOLDFAST_LAB_REGISTRY'];
     }
@@ -244,6 +246,12 @@ function machine() {
     folders: folders.filter((folder) => existsSync(folder)),
     mounts: readFileSync('/proc/mounts', 'utf8').split('\n').length,
   };
+}
+
+/** The folders of labs that were not told where to be and are no longer listed. */
+function temporaryLabs(): string[] {
+  const known = listLabs().map((entry) => basename(entry.dir));
+  return readdirSync(tmpdir()).filter((name) => name.startsWith('hf-lab-') && !known.includes(name));
 }
 
 function pod(name: string, spec: object): object {

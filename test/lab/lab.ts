@@ -69,14 +69,13 @@ export async function startLab(options: LabOptions): Promise<Lab> {
   await takeDownAbandonedLabs(log);
   const parts = withNeeds(options.parts);
   const dir = prepareFolder(options.dir);
-  const owner = identify(process.pid);
-  const startedAt = new Date().toISOString();
-  registerLab({ dir, owner, startedAt });
+  const entry = { dir, temporary: options.dir === undefined, startedAt: new Date().toISOString() };
+  registerLab({ ...entry, owner: identify(process.pid) });
   try {
     const found = await findParts(parts, dir.length, log);
-    const state = await startParts({ dir, parts, found, temporary: options.dir === undefined, log });
+    const state = await startParts({ dir, parts, found, log });
     writeState(dir, { ...state, ready: true });
-    if (options.detached) registerLab({ dir, owner: null, startedAt });
+    if (options.detached) registerLab({ ...entry, owner: null });
     return labOf(dir, state.env);
   } catch (error) {
     await teardown(dir);

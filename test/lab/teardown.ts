@@ -21,7 +21,7 @@ export async function teardown(dir: string): Promise<void> {
   await endProcesses(dir);
   const traces = tracesOf(dir, state);
   if (traces) await removeNodeTraces(traces, dir);
-  removeFolder(dir, state);
+  removeFolder(dir, listLabs().find((entry) => entry.dir === dir)?.temporary ?? false);
   unregisterLab(dir);
 }
 
@@ -63,9 +63,9 @@ async function endProcesses(dir: string): Promise<void> {
 }
 
 /** A folder that the lab made goes with it; of one that was asked for, the logs stay. */
-function removeFolder(dir: string, state: LabState | null): void {
+function removeFolder(dir: string, temporary: boolean): void {
   if (!existsSync(dir)) return;
-  if (state?.temporary) {
+  if (temporary) {
     rmSync(dir, { recursive: true, force: true });
     return;
   }
