@@ -6,7 +6,7 @@ module.exports = {
       comment: 'A cycle has no first file to read.',
       severity: 'error',
       from: {},
-      to: { circular: true, dependencyTypesNot: ['type-only'] },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
       name: 'domain-is-pure',

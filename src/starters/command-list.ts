@@ -9,9 +9,30 @@ export interface CommandEntry {
 }
 
 const files = 'Spec files:';
+const running = 'Running it:';
+const looking = 'Looking:';
+const deciding = 'Deciding (recorded with who and why):';
 
 /** Every command, in the order of the help. */
 export const commandList: readonly CommandEntry[] = [
+  {
+    name: 'dev',
+    summary: 'an embedded Temporal server and a worker, to try it on your own cluster',
+    group: running,
+    load: async () => (await import('./commands/dev.ts')).devCommand(),
+  },
+  {
+    name: 'worker',
+    summary: 'the worker process',
+    group: running,
+    load: async () => (await import('./commands/worker.ts')).workerCommand(),
+  },
+  {
+    name: 'doctor',
+    summary: 'checks connection, search attributes, permissions, registry, clocks and versions',
+    group: running,
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+  },
   {
     name: 'validate',
     summary: 'check spec files, offline',
@@ -23,5 +44,119 @@ export const commandList: readonly CommandEntry[] = [
     summary: 'print the JSON Schema of a kind, for editors',
     group: files,
     load: async () => (await import('./commands/schema.ts')).schemaCommand(),
+  },
+  {
+    name: 'plan',
+    summary: 'what Enforce would do now, as a diff; writes nothing',
+    group: files,
+    load: async () => (await import('./commands/plan.ts')).planCommand(),
+  },
+  {
+    name: 'apply',
+    summary: 'create or change what the files describe',
+    group: files,
+    load: async () => (await import('./commands/apply.ts')).applyCommand(),
+  },
+  {
+    name: 'run',
+    summary: 'apply, and one pass now; --wait follows it to its end',
+    group: files,
+    load: async () => (await import('./commands/run.ts')).runCommand(),
+  },
+  {
+    name: 'get',
+    summary: 'list what there is',
+    group: looking,
+    load: async () => (await import('./commands/get.ts')).getCommand(),
+  },
+  {
+    name: 'status',
+    summary: 'how it is, what it waits for, and who can lift that',
+    group: looking,
+    load: async () => (await import('./commands/status.ts')).statusCommand(),
+  },
+  {
+    name: 'history',
+    summary: 'what was rolled and decided, when and by whom',
+    group: looking,
+    load: async () => (await import('./commands/history.ts')).historyCommand(),
+  },
+  {
+    name: 'resolve',
+    summary: 'what a line of a repository resolves to, asked from here',
+    group: looking,
+    load: async () => (await import('./commands/resolve.ts')).resolveCommand(),
+  },
+  {
+    name: 'approve',
+    summary: 'let a waiting step go on',
+    group: deciding,
+    load: async () => (await import('./commands/approve.ts')).approveCommand(),
+  },
+  {
+    name: 'reject',
+    summary: 'turn a waiting step down',
+    group: deciding,
+    load: async () => (await import('./commands/reject.ts')).rejectCommand(),
+  },
+  {
+    name: 'abort',
+    summary: 'end a rollout: stop where it is, or roll back',
+    group: deciding,
+    load: async () => (await import('./commands/abort.ts')).abortCommand(),
+  },
+  {
+    name: 'pause',
+    summary: 'start and write nothing until resume',
+    group: deciding,
+    load: async () => (await import('./commands/pause.ts')).pauseCommand(),
+  },
+  {
+    name: 'resume',
+    summary: 'end a pause',
+    group: deciding,
+    load: async () => (await import('./commands/resume.ts')).resumeCommand(),
+  },
+  {
+    name: 'retry',
+    summary: 'try again now, before a cooldown ends',
+    group: deciding,
+    load: async () => (await import('./commands/retry.ts')).retryCommand(),
+  },
+  {
+    name: 'pin',
+    summary: 'hold the fleet on an image, or move it there on purpose',
+    group: deciding,
+    load: async () => (await import('./commands/pin.ts')).pinCommand(),
+  },
+  {
+    name: 'unpin',
+    summary: 'follow the track again',
+    group: deciding,
+    load: async () => (await import('./commands/unpin.ts')).unpinCommand(),
+  },
+  {
+    name: 'block',
+    summary: 'never roll a digest or version',
+    group: deciding,
+    load: async () => (await import('./commands/block.ts')).blockCommand(),
+  },
+  {
+    name: 'unblock',
+    summary: 'take a block back',
+    group: deciding,
+    load: async () => (await import('./commands/unblock.ts')).unblockCommand(),
+  },
+  {
+    name: 'set-mode',
+    summary: 'Observe, Shadow or Enforce',
+    group: deciding,
+    load: async () => (await import('./commands/set-mode.ts')).setModeCommand(),
+  },
+  {
+    name: 'release-ownership',
+    summary: 'hand everything back, leaving objects as they are',
+    group: deciding,
+    load: async () => (await import('./commands/release-ownership.ts')).releaseOwnershipCommand(),
   },
 ];

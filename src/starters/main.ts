@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { commandList } from './command-list.ts';
 import { exitCodesText } from './exit-codes.ts';
 import { survivePipes } from './output/pipes.ts';
 import { reportError } from './report-error.ts';
+import { holdfastVersion } from './version.ts';
 
 survivePipes();
 await main(withoutHelpWord(process.argv.slice(2)));
@@ -24,7 +24,7 @@ async function createProgram(argv: readonly string[]): Promise<CommandUnknownOpt
       'Durable cluster operations on Temporal: they survive crashes, decide on what they measured, and ask people.',
     )
     .usage('COMMAND [ARGUMENT…] [OPTION…]')
-    .version(version(), '-V, --version')
+    .version(holdfastVersion(), '-V, --version')
     .helpCommand(false)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'holdfast: ')) })
@@ -62,9 +62,4 @@ function withoutHelpWord(argv: readonly string[]): readonly string[] {
 /** The first word that is no option. */
 function commandAsked(argv: readonly string[]): string | undefined {
   return argv.find((word) => !word.startsWith('-'));
-}
-
-function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return (manifest as { version: string }).version;
 }

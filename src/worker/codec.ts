@@ -58,7 +58,7 @@ class AesGcmCodec implements PayloadCodec {
     const decipher = createDecipheriv('aes-256-gcm', key, data.subarray(0, IV_BYTES));
     decipher.setAuthTag(data.subarray(data.length - TAG_BYTES));
     const plain = Buffer.concat([decipher.update(data.subarray(IV_BYTES, data.length - TAG_BYTES)), decipher.final()]);
-    return temporal.api.common.v1.Payload.decode(plain) as Payload;
+    return temporal.api.common.v1.Payload.decode(plain);
   }
 
   #key(id: string): Buffer {

@@ -140,7 +140,7 @@ async function statusWhere(
       return holds(last) ? last : false;
     });
   } catch (error) {
-    throw new Error(`${String(error)}; last status: ${JSON.stringify(last, null, 1)}`);
+    throw new Error(`${String(error)}; last status: ${JSON.stringify(last, null, 1)}`, { cause: error });
   }
 }
 
@@ -163,7 +163,9 @@ async function endAndReplay(name: string): Promise<void> {
 }
 
 const allCurrent = (label: string) => (s: ReleaseStatus) =>
-  s.rollout === null && s.targets.every((t) => t.phase === 'Current' && (t.desired ?? '').includes(label));
+  s.rollout === null &&
+  s.targets.length > 0 &&
+  s.targets.every((t) => t.phase === 'Current' && (t.desired ?? '').includes(label));
 
 describe('a release on a real API server, registry and Temporal', () => {
   test('rolls a new image out canary first, each target in one patch that carries its way back', async () => {

@@ -35,7 +35,16 @@ export interface Unmeasured {
 
 /** Denied, missing, timed out, truncated and empty are different things, and none of them is a value. */
 export type UnmeasuredCause =
-  'denied' | 'missing' | 'timeout' | 'unreachable' | 'truncated' | 'empty' | 'unparsed' | 'throttled' | 'not-ready' | 'error';
+  | 'denied'
+  | 'missing'
+  | 'timeout'
+  | 'unreachable'
+  | 'truncated'
+  | 'empty'
+  | 'unparsed'
+  | 'throttled'
+  | 'not-ready'
+  | 'error';
 
 /** A passing verdict. */
 export function pass(message?: string): Pass {
@@ -52,7 +61,11 @@ export function unmeasured(what: string, from: string, why: UnmeasuredCause, mes
   return { kind: 'unmeasured', what, from, why, message };
 }
 
-/** Handles all three answers; leaving one out does not compile. */
+/**
+ * Handles all three answers; leaving one out does not compile.
+ *
+ * @public for capabilities to come; `switch` over `kind` is checked for the same
+ */
 export function matchVerdict<T>(
   verdict: Verdict,
   on: { pass: (v: Pass) => T; fail: (v: Fail) => T; unmeasured: (v: Unmeasured) => T },

@@ -127,5 +127,3 @@ function writeDurations(record: Readonly<Record<string, unknown>>, fields: reado
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-export { applyAction } from './apply-action.ts';

@@ -28,7 +28,7 @@ export function needsVerification(
 }
 
 /** The names of the targets whose next step waits for a person. */
-export function awaitingTargets(rollout: RolloutState): readonly string[] {
+function awaitingTargets(rollout: RolloutState): readonly string[] {
   return rollout.targets.filter((t) => t.step === 'Approval').map((t) => t.item.target);
 }
 

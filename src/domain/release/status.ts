@@ -120,5 +120,3 @@ function readySince(conditions: readonly Condition[]): number | null {
   const ready = getCondition(conditions, 'Ready');
   return ready === undefined ? null : Date.parse(ready.lastTransitionTime);
 }
-
-export { statusText } from './status-text.ts';

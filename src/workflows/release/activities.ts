@@ -19,7 +19,7 @@ export const read = proxyActivities<Pick<ReleaseActivities, 'observe' | 'preflig
  * what is waiting.
  */
 export const write = proxyActivities<
-  Pick<ReleaseActivities, 'writeImage' | 'writeMarks' | 'restorePlacements' | 'deletePod' | 'deletePod'>
+  Pick<ReleaseActivities, 'writeImage' | 'writeMarks' | 'restorePlacements' | 'deletePod'>
 >({
   startToCloseTimeout: '2m',
   heartbeatTimeout: '30s',

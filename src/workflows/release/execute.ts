@@ -93,14 +93,6 @@ export async function execute(state: RolloutState, name: string, command: Comman
       };
     case 'settle':
       return { of: 'settle' };
-    case 'deletePod':
-      return {
-        of: 'deletePod',
-        write: await write.deletePod.executeWithOptions(summary(`delete the stuck pod ${command.pod}`), [
-          { ...base, pod: command.pod, uid: command.uid },
-        ]),
-      };
-    case 'settle':
     case 'wait':
     case 'done':
       throw ApplicationFailure.nonRetryable(`${name}: ${command.do} is nothing to execute`, 'NothingToExecute');

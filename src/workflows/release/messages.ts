@@ -15,7 +15,6 @@ export const RELEASE_QUEUE = 'holdfast-release';
 export const RELEASE_WAIT_QUEUE = 'holdfast-release-wait';
 
 export const RELEASE_WORKFLOW = 'releaseWorkflow';
-export const ROLLOUT_WORKFLOW = 'releaseRollout';
 export const PLAN_WORKFLOW = 'planRelease';
 
 /** Workflow id of a release. */

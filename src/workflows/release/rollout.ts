@@ -91,10 +91,6 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
         await condition(() => draining || !same(nextCommand(state, target, Date.now()), command));
         continue;
       }
-      if (command.do === 'settle') {
-        absorb(target, { of: 'settle' });
-        continue;
-      }
       const result = isWatch(command)
         ? await untilOtherwise(target, command)
         : await CancellationScope.nonCancellable(() => execute(state, target, command));

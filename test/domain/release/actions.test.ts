@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { signCommand } from '../../../src/domain/core/approval.ts';
-import { applyAction, parseAction, type ReleaseAction } from '../../../src/domain/release/actions.ts';
+import { parseAction, type ReleaseAction } from '../../../src/domain/release/actions.ts';
+import { applyAction } from '../../../src/domain/release/apply-action.ts';
 import { needsVerification } from '../../../src/domain/release/apply-approval.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { unknownTarget } from '../../../src/domain/release/initial-state.ts';

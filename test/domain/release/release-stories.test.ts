@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { fail, pass, unmeasured } from '../../../src/domain/core/verdict.ts';
 import { absorbOutcome } from '../../../src/domain/release/absorb-outcome.ts';
-import { applyAction, parseAction, type ReleaseAction } from '../../../src/domain/release/actions.ts';
+import { parseAction, type ReleaseAction } from '../../../src/domain/release/actions.ts';
+import { applyAction } from '../../../src/domain/release/apply-action.ts';
 import { applyResult } from '../../../src/domain/release/apply-result.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { applyMarksPatch } from '../../../src/domain/release/marks.ts';

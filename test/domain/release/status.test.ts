@@ -4,7 +4,8 @@ import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
 import { heldReasons } from '../../../src/domain/release/plan.ts';
 import type { RolloutState, TargetRollout } from '../../../src/domain/release/rollout.ts';
 import type { ReleaseState } from '../../../src/domain/release/state.ts';
-import { releaseStatus, statusText } from '../../../src/domain/release/status.ts';
+import { releaseStatus } from '../../../src/domain/release/status.ts';
+import { statusText } from '../../../src/domain/release/status-text.ts';
 import { done, FROM, promoted, rolling, rollout, TO, TO_DIGEST, wentBack } from './rollout-world.ts';
 import { fleet, HOUR, managed, MINUTE, NOW, observe, resolved, spec, start, target, unread } from './world.ts';
 

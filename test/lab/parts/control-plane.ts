@@ -219,6 +219,6 @@ function portServes(home: string, name: string, port: number): ProcessSpec['read
 }
 
 /** Whether a lab's API server has been asked to start: its certificate is the first thing that it writes. */
-export function hasControlPlane(dir: string): boolean {
+function hasControlPlane(dir: string): boolean {
   return existsSync(labFiles(dir).caFile);
 }

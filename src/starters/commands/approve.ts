@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { Command } from '@commander-js/extra-typings';
+import { requireAbout } from '../about-option.ts';
+import { CliError } from '../cli-error.ts';
+import { decide } from '../decide.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { parseObjectName } from '../object-name.ts';
+import { outputOption } from '../output/data.ts';
+import { examples } from '../output/examples.ts';
+import { asOption, reasonOption } from '../who.ts';
+
+/** `holdfast approve`: lets a waiting step go on. */
+export function approveCommand() {
+  return new Command('approve')
+    .description(
+      'Lets what waits go on. It names what it is about, so that the approval of one plan never covers another; what is not waiting (any more) is refused.',
+    )
+    .argument('<kind/name>', 'such as release/hive', parseObjectName)
+    .option('--plan <hash>', 'the plan that is meant, by its hash as status shows it')
+    .option('--digest <digest>', 'the digest that is meant')
+    .option('--target <name>', 'the target whose step is meant')
+    .option(
+      '--signature <file>',
+      'an SSH signature over the plan hash: printf %s HASH | ssh-keygen -Y sign -n holdfast -f KEY',
+    )
+    .addOption(asOption())
+    .addOption(reasonOption())
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      examples([
+        ['holdfast approve release/hive --plan 3f2a9c0d', ''],
+        ['holdfast approve release/hive --target north --digest sha256:9f86d081884c7d65…', ''],
+        ['holdfast approve release/hive --plan 3f2a9c0d --signature approval.sig', 'where the spec names approvers'],
+      ]),
+    )
+    .action(async (object, options) => {
+      const about = requireAbout(options);
+      const signature = options.signature === undefined ? undefined : await readSignature(options.signature);
+      await decide(object, 'approve', { ...about, signature }, options);
+    });
+}
+
+async function readSignature(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    throw new CliError(exitCodes.invalid, `--signature: ${file} cannot be read (${code})`);
+  }
+}

@@ -1,0 +1,20 @@
+import { Command } from '@commander-js/extra-typings';
+import { decide } from '../decide.ts';
+import { parseObjectName } from '../object-name.ts';
+import { outputOption } from '../output/data.ts';
+import { examples } from '../output/examples.ts';
+import { asOption, reasonOption } from '../who.ts';
+
+/** `holdfast pause`: nothing is started or written. */
+export function pauseCommand() {
+  return new Command('pause')
+    .description(
+      'Starts and writes nothing from now on, until resume. A target in progress is still watched; nothing more is written to it.',
+    )
+    .argument('<kind/name>', 'such as release/hive', parseObjectName)
+    .addOption(asOption())
+    .addOption(reasonOption())
+    .addOption(outputOption())
+    .addHelpText('after', examples([["holdfast pause release/hive --reason 'incident 42'", '']]))
+    .action((object, options) => decide(object, 'pause', {}, options));
+}

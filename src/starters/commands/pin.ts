@@ -1,0 +1,27 @@
+import { Command } from '@commander-js/extra-typings';
+import { decide } from '../decide.ts';
+import { parseObjectName } from '../object-name.ts';
+import { outputOption } from '../output/data.ts';
+import { examples } from '../output/examples.ts';
+import { asOption, reasonOption } from '../who.ts';
+
+/** `holdfast pin`: holds the fleet on an image, or moves it there. */
+export function pinCommand() {
+  return new Command('pin')
+    .description(
+      'Holds the targets of the default line on an image, or moves them there on purpose: an older one is how a whole fleet is rolled back. It goes through canary, gate and soak, and bypasses blocklist and major guard.',
+    )
+    .argument('<kind/name>', 'such as release/hive', parseObjectName)
+    .argument('<image>', 'a tag, a digest (sha256:…), or tag@digest')
+    .addOption(asOption())
+    .addOption(reasonOption())
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      examples([
+        ["holdfast pin release/hive v6.1.4 --reason 'v6.2 loses agents'", ''],
+        ['holdfast pin release/hive sha256:9f86d081884c7d65…', 'a digest in full'],
+      ]),
+    )
+    .action((object, image, options) => decide(object, 'pin', { image }, options));
+}

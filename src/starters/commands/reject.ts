@@ -1,0 +1,24 @@
+import { Command } from '@commander-js/extra-typings';
+import { requireAbout } from '../about-option.ts';
+import { decide } from '../decide.ts';
+import { parseObjectName } from '../object-name.ts';
+import { outputOption } from '../output/data.ts';
+import { examples } from '../output/examples.ts';
+import { asOption, reasonOption } from '../who.ts';
+
+/** `holdfast reject`: turns a waiting step down. */
+export function rejectCommand() {
+  return new Command('reject')
+    .description(
+      'Turns down what waits: it is not asked for again until something else is wanted, or until approve or retry.',
+    )
+    .argument('<kind/name>', 'such as release/hive', parseObjectName)
+    .option('--plan <hash>', 'the plan that is meant, by its hash as status shows it')
+    .option('--digest <digest>', 'the digest that is meant')
+    .option('--target <name>', 'the target whose step is meant')
+    .addOption(asOption())
+    .addOption(reasonOption())
+    .addOption(outputOption())
+    .addHelpText('after', examples([["holdfast reject release/hive --plan 3f2a9c0d --reason 'not before Monday'", '']]))
+    .action(async (object, options) => decide(object, 'reject', { ...requireAbout(options) }, options));
+}

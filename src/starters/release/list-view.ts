@@ -1,0 +1,28 @@
+import { paintPhase } from '../output/paint.ts';
+import { table } from '../output/table.ts';
+import type { Listed } from './list-releases.ts';
+
+/** Releases as `holdfast get` lists them. */
+export function listView(listed: readonly Listed[]): string {
+  return table(['NAME', 'PHASE', 'MODE', 'CURRENT', 'WANTED', 'WAITS FOR'], listed.map(row));
+}
+
+function row({ name, status, problem }: Listed): string[] {
+  const object = `release/${name}`;
+  if (status === null) return [object, 'no answer', '-', '-', '-', problem];
+  const { targets, mode, effectiveMode, waiting } = status;
+  const current = targets.filter((target) => target.phase === 'Current').length;
+  const labels = [...new Set(targets.flatMap((target) => target.label ?? []))];
+  return [
+    object,
+    paintPhase(status.phase),
+    mode === effectiveMode ? mode : `${mode} (${effectiveMode})`,
+    `${current}/${targets.length}`,
+    labels.length <= 2 ? labels.join(', ') || '-' : `${labels[0]} and ${labels.length - 1} more`,
+    waiting === null ? '-' : `${clipped(waiting.for)} (${waiting.who})`,
+  ];
+}
+
+function clipped(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
+}

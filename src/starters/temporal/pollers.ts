@@ -1,0 +1,29 @@
+import proto from '@temporalio/proto';
+import type { Temporal } from './connect.ts';
+
+/** Temporal forgets a poller five minutes after its last poll; one that polls was seen within its long poll of a minute. */
+const FRESH_MS = 90_000;
+
+/**
+ * How many workers poll a task queue for workflow tasks. Advisory: Temporal lists a worker for a while after it died.
+ */
+export async function countPollers(temporal: Temporal, taskQueue: string): Promise<number> {
+  const { pollers } = await temporal.client.workflowService.describeTaskQueue({
+    namespace: temporal.namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+  });
+  return (pollers ?? []).filter((p) => Date.now() - Number(p.lastAccessTime?.seconds ?? 0) * 1000 < FRESH_MS).length;
+}
+
+/** Says on standard error that nobody works, where that is so: the one thing that a person waiting must know. */
+export async function hintAtMissingWorker(
+  temporal: Temporal,
+  taskQueue: string,
+  say: (line: string) => void,
+): Promise<void> {
+  if ((await countPollers(temporal, taskQueue)) > 0) return;
+  say(
+    `no worker polls ${taskQueue} in namespace ${temporal.namespace} of ${temporal.address}; start one: holdfast worker (or holdfast dev)`,
+  );
+}
