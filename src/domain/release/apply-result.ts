@@ -26,7 +26,7 @@ import type {
   WriteResult,
 } from './rollout.ts';
 import { targetName } from './spec.ts';
-import { notOfTheImage } from './stop-reasons.ts';
+import { IMAGE_CHANGED, notOfTheImage } from './stop-reasons.ts';
 import type { Fail, Unmeasured, Verdict } from '../core/verdict.ts';
 
 type ResultOf<K extends Result['of']> = Extract<Result, { of: K }>;
@@ -86,10 +86,8 @@ function settle(state: RolloutState, target: TargetRollout, now: number): Rollou
       if (abort === null) return state;
       return target.failure === null ? aborted(state, target, now) : leftByAbort(state, target, now);
     case 'RollingBack':
-      if (target.rollbackTo === null) return noWayBack(state, target, now);
-      return leftByAbort(state, target, now);
     case 'Recovering':
-      return leftByAbort(state, target, now);
+      return target.rollbackTo === null ? noWayBack(state, target, now) : leftByAbort(state, target, now);
     case 'Waiting':
     case 'Approval':
     case 'Done':
@@ -221,7 +219,7 @@ function soaked(
 /** The image has passed, whatever becomes of the mark: without it a run that has lost its memory proves it again. */
 function marked(state: RolloutState, target: TargetRollout, write: WriteResult, now: number): RolloutState {
   const { toLabel, to } = target.item;
-  if (write.kind === 'unknown' && now < target.since + state.spec.rollbackTimeout) return withTarget(state, target);
+  if (write.kind === 'unknown' && now < target.since + state.spec.rollbackTimeout) return state;
   if (write.kind === 'refused' && write.reason === 'Changed') {
     const message = `${toLabel} passed, but was replaced at the same time: ${write.message}`;
     return endAndStop(state, target, { phase: 'Drifted', reason: 'Changed', message }, 'held', now);
@@ -237,17 +235,21 @@ function wroteBack(state: RolloutState, target: TargetRollout, write: WriteResul
     case 'written':
       return withTarget(state, { ...at(target, 'Recovering', now), wentBack: true });
     case 'unknown': {
-      if (now < target.since + state.spec.rollbackTimeout) return withTarget(state, target);
+      if (now < target.since + state.spec.rollbackTimeout) return state;
       return didNotRecover(state, target, `it could not be found out whether ${to} was written: ${write.message}`, now);
     }
     case 'refused': {
-      if (write.reason === 'Changed') {
-        const message = `not rolled back to ${to}: somebody else changed the image meanwhile, and that is left alone: ${write.message}; it was to go back because ${why(target)}`;
-        return endAndStop(state, target, { phase: 'Failed', reason: 'Changed', message }, 'measured', now);
-      }
+      if (write.reason === 'Changed') return replacedMeanwhile(state, target, write.message, now);
       return didNotRecover(state, target, `writing ${to} was refused: ${write.message}`, now);
     }
   }
+}
+
+/** What somebody else wrote is never written over, not even by a way back. */
+function replacedMeanwhile(state: RolloutState, target: TargetRollout, what: string, now: number): RolloutState {
+  const to = target.rollbackTo?.image ?? '';
+  const message = `not rolled back to ${to}: somebody else changed the image meanwhile, and that is left alone: ${what}; it was to go back because ${why(target)}`;
+  return endAndStop(state, target, { phase: 'Failed', reason: 'Changed', message }, 'measured', now);
 }
 
 function recovered(
@@ -263,6 +265,7 @@ function recovered(
       return withTarget(state, { ...at(target, 'Restoring', now), moved });
     }
     case 'fail':
+      if (verdict.reason === IMAGE_CHANGED) return replacedMeanwhile(state, target, verdict.message, now);
       return didNotRecover(state, target, said(verdict), now);
     case 'unmeasured':
       return didNotRecover(state, target, `not measured: ${verdict.message}`, now);
@@ -270,10 +273,14 @@ function recovered(
 }
 
 /** Whatever came of it, no pod is deleted twice; the recovery's own deadline goes on counting. */
-function podDeleted(state: RolloutState, target: TargetRollout, write: WriteResult, _now: number): RolloutState {
-  if (target.stuck === null) return state;
-  if (write.kind === 'unknown') return state;
-  return withTarget(state, { ...target, stuck: null, deletedPods: [...target.deletedPods, target.stuck.uid] });
+function podDeleted(state: RolloutState, target: TargetRollout, write: WriteResult, now: number): RolloutState {
+  const { stuck, deletedPods, since } = target;
+  if (stuck === null) return state;
+  if (write.kind === 'unknown') {
+    if (now < since + state.spec.rollbackTimeout) return state;
+    return didNotRecover(state, target, `pod ${stuck.name} keeps it from going back: ${write.message}`, now);
+  }
+  return withTarget(state, { ...target, stuck: null, deletedPods: [...deletedPods, stuck.uid] });
 }
 
 /** A measured failure: the rollout stops, and the target goes back to its recorded image. */
@@ -299,7 +306,7 @@ function stoppedByOthers(
   { reason, message }: Fail,
   now: number,
 ): RolloutState {
-  if (reason === 'ImageChanged') {
+  if (reason === IMAGE_CHANGED) {
     return endAndStop(state, target, { phase: 'Drifted', reason, message }, 'held', now);
   }
   const text = `${message}; NOT rolled back: nothing was measured about ${target.item.to}, which is in the template${wayBack(target)}`;

@@ -1,5 +1,6 @@
 import { approvalFor, isApproved, isFrozen, isStopping, isUndoable, isWaveOpen, targetOf } from './advance-rollout.ts';
 import { isFinished } from './rollout-control.ts';
+import { isItemBlocked } from './rollout-block.ts';
 import { passedMarks, rollbackMarks, rolloutMarks } from './rollout-marks.ts';
 import type { Command, RolloutState, TargetRollout } from './rollout.ts';
 import { targetName } from './spec.ts';
@@ -70,7 +71,7 @@ function whatWaitingIsFor(state: RolloutState, target: TargetRollout): 'wave' | 
 function patching(state: RolloutState, target: TargetRollout): Command {
   const { item, changed } = target;
   // Nothing is written yet, so it can still be left alone; and a freeze would make what the preflight read too old.
-  if (!changed && (isStopping(state) || isFrozen(state))) return { do: 'settle' };
+  if (!changed && (isStopping(state) || isFrozen(state) || isItemBlocked(state, item, null))) return { do: 'settle' };
   if (state.abort !== null) return { do: 'settle' };
   return frozenOr(state, { do: 'patch', from: item.from, to: item.to, marks: rolloutMarks(state, target) });
 }
