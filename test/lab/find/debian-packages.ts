@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { whichProgram, type CachedBuild } from './find-program.ts';
 import { runTool, type Log } from './run-tool.ts';
@@ -27,6 +27,7 @@ export function debianPackages(name: string, packages: readonly string[]): Cache
           log,
         });
       }
+      rmSync(downloads, { recursive: true });
     },
   };
 }

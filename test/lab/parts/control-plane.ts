@@ -217,8 +217,3 @@ function schedulerProcess({ dir, programs, ports }: ControlPlaneStart): ProcessS
 function portServes(home: string, name: string, port: number): ProcessSpec['ready'] {
   return { kind: 'http', url: `https://127.0.0.1:${port}/healthz`, caFile: join(home, name, `kube-${name}.crt`) };
 }
-
-/** Whether a lab's API server has been asked to start: its certificate is the first thing that it writes. */
-function hasControlPlane(dir: string): boolean {
-  return existsSync(labFiles(dir).caFile);
-}
