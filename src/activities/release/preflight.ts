@@ -1,5 +1,6 @@
 import { fail, pass, type Reading, type Verdict } from '../../domain/core/verdict.ts';
 import { imageParts } from '../../domain/release/deployed-image.ts';
+import { judgePreflight } from '../../domain/release/judge-preflight.ts';
 import { judgeRollout } from '../../domain/release/judge-rollout.ts';
 import type { Placement } from '../../domain/release/observation.ts';
 import { readPlacements } from './agents.ts';
@@ -9,8 +10,8 @@ import { readIncumbents, standsInTheWay } from './incumbents.ts';
 import type { PreflightInput, ResultOf } from './port.ts';
 import { currentPods, readTarget, type TargetReading } from './read-target.ts';
 import { runningDigest } from './running-digests.ts';
-import { replicasOf, snapshotOf, strategyOf } from './snapshot.ts';
-import { containerIn, containerNames, workloadName } from './workload.ts';
+import { snapshotOf } from './snapshot.ts';
+import { workloadName } from './workload.ts';
 
 const REQUEST_MS = 5_000;
 
@@ -31,8 +32,8 @@ export async function preflightOf(
     readIncumbents(dependencies, input.incumbents, signal),
   ]);
   if (seen.kind === 'unmeasured') return stop(seen);
-  const unfit = whyUnfit(input, seen.value);
-  if (unfit !== null) return stop(unfit);
+  const fit = judgePreflight(target, from, seen.value.workload);
+  if (fit.kind !== 'pass') return stop(fit);
   const obstacle = standsInTheWay(incumbents);
   if (obstacle !== null) return stop(fail('Incumbent', obstacle));
 
@@ -52,25 +53,6 @@ export async function preflightOf(
   if (gate.kind !== 'pass') return { of: 'preflight', verdict: gate, found };
   if (placements?.kind === 'unmeasured' && !input.skipGate) return { of: 'preflight', verdict: placements, found };
   return { of: 'preflight', verdict: gate, found };
-}
-
-/** Why the workload cannot be rolled as planned, whatever its pods say; null where it can. */
-function whyUnfit({ target, from }: PreflightInput, { workload }: TargetReading): Verdict | null {
-  const name = workloadName(target);
-  const found = containerIn(workload, target.container);
-  if (found === null) {
-    const there = containerNames(workload).join(', ');
-    return fail('NoSuchContainer', `${name} has no container ${target.container}; its containers: ${there}`);
-  }
-  if (found.image !== from) return fail('ImageChanged', `${name} has ${found.image} now, not ${from} as planned`);
-  if (workload.kind === 'Deployment' && workload.spec.paused === true) {
-    return fail('WorkloadPaused', `${name} is paused: a new image would not roll. Resume it (kubectl rollout resume)`);
-  }
-  if (strategyOf(workload) === 'OnDelete') {
-    return fail('OnDeleteStrategy', `${name} has the strategy OnDelete: a new image would not roll`);
-  }
-  if (replicasOf(workload) === 0) return fail('ZeroReplicas', `${name} has zero replicas: there is nothing to verify`);
-  return null;
 }
 
 /** The image that runs must be fit to go back to. */

@@ -3,6 +3,7 @@ import { read, type Reading } from '../../domain/core/verdict.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
 import { parseMarks } from '../../domain/release/marks.ts';
 import type { WorkloadSnapshot } from '../../domain/release/observation.ts';
+import { wantedPods } from '../../domain/release/rollout-completion.ts';
 import { containerIn, containerNames, workloadName, type WorkloadObject } from './workload.ts';
 
 /**
@@ -26,7 +27,7 @@ export function snapshotOf(
     uid: metadata.uid ?? '',
     image: found?.image ?? null,
     runningDigest: running,
-    replicas: replicasOf(workload),
+    replicas: wantedPods(workload),
     paused: workload.kind === 'Deployment' && workload.spec.paused === true,
     strategy: strategyOf(workload),
     containers: containerNames(workload),
@@ -35,13 +36,7 @@ export function snapshotOf(
   });
 }
 
-/** How many pods are wanted. A DaemonSet says so in its status, once its controller has looked; before that, one. */
-export function replicasOf(workload: WorkloadObject): number {
-  if (workload.kind === 'DaemonSet') return workload.status?.desiredNumberScheduled ?? 1;
-  return workload.spec.replicas ?? 1;
-}
-
-export function strategyOf(workload: WorkloadObject): string {
+function strategyOf(workload: WorkloadObject): string {
   const strategy = workload.kind === 'Deployment' ? workload.spec.strategy : workload.spec.updateStrategy;
   return strategy?.type ?? 'RollingUpdate';
 }

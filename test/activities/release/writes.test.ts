@@ -91,7 +91,7 @@ describe('the image of one container is written, and nothing else', () => {
 
     const shape = { namespace: lab.namespace, image: from, container: 'web', sidecars: [sidecar] };
     await lab.create(spokeStatefulSet({ ...shape, name: 'set', replicas: 0 }));
-    await lab.create(spokeDaemonSet({ ...shape, name: 'daemon', node: { name: 'nowhere' } }));
+    await lab.create(spokeDaemonSet({ ...shape, name: 'daemon', architecture: 'none' }));
     for (const kind of ['StatefulSet', 'DaemonSet'] as const) {
       const target = lab.target(kind === 'StatefulSet' ? 'set' : 'daemon', { kind, container: 'web' });
       expect(await run(lab.activities, 'writeImage', input(target))).toEqual({ kind: 'written', repeated: false });
