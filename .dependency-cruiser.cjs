@@ -10,10 +10,16 @@ module.exports = {
     },
     {
       name: 'domain-is-pure',
-      comment: 'Decisions know nothing of Temporal, Kubernetes or Node: they run in the workflow sandbox and in tests alike.',
+      comment:
+        'Decisions know nothing of Temporal, Kubernetes or Node: they run in the workflow sandbox and in tests alike.',
       severity: 'error',
       from: { path: '^src/domain' },
-      to: { path: ['^src/(activities|workflows|worker|starters)', 'node_modules/(@temporalio|@kubernetes|undici|pino|commander)'] },
+      to: {
+        path: [
+          '^src/(activities|workflows|worker|starters)',
+          'node_modules/(@temporalio|@kubernetes|undici|pino|commander)',
+        ],
+      },
     },
     {
       name: 'domain-imports-no-node',
@@ -58,6 +64,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 };

@@ -2,7 +2,7 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['node_modules/**', 'dist/**', 'reports/**', '.stryker-tmp/**', 'coverage/**'] },
+  { ignores: ['node_modules/**', 'dist/**', 'reports/**', '.stryker-tmp/**', 'coverage/**', 'test/.cli-scratch/**'] },
   eslint.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -3,7 +3,13 @@ import { defineConfig } from 'vitest/config';
 /** Tests against the real parts. One lab is started for the whole run; files run one after the other on it. */
 export default defineConfig({
   test: {
-    include: ['test/activities/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/chaos/**/*.test.ts', 'test/replay/**/*.test.ts', 'test/lab/**/*.test.ts'],
+    include: [
+      'test/activities/**/*.test.ts',
+      'test/e2e/**/*.test.ts',
+      'test/chaos/**/*.test.ts',
+      'test/replay/**/*.test.ts',
+      'test/lab/**/*.test.ts',
+    ],
     globalSetup: ['test/lab/global-setup.ts'],
     pool: 'forks',
     fileParallelism: false,

@@ -21,7 +21,14 @@ function suite(name: string): Counts {
   const report = join(reports, `${name}.json`);
   const run = spawnSync(
     'vitest',
-    ['run', '--config', `vitest.${name}.config.ts`, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+    [
+      'run',
+      '--config',
+      `vitest.${name}.config.ts`,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+    ],
     { stdio: 'inherit' },
   );
   try {

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { ConfigError, readSecret, type WorkerConfig } from './config.ts';
 
 const ENCODING = 'binary/encrypted';
@@ -47,7 +47,7 @@ class AesGcmCodec implements PayloadCodec {
   #encrypt(payload: Payload): Payload {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#key(this.#current), iv);
-    const plain = temporal.api.common.v1.Payload.encode(payload).finish();
+    const plain = proto.temporal.api.common.v1.Payload.encode(payload).finish();
     const data = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
     return { metadata: { encoding: Buffer.from(ENCODING), 'encryption-key-id': Buffer.from(this.#current) }, data };
   }
@@ -58,7 +58,7 @@ class AesGcmCodec implements PayloadCodec {
     const decipher = createDecipheriv('aes-256-gcm', key, data.subarray(0, IV_BYTES));
     decipher.setAuthTag(data.subarray(data.length - TAG_BYTES));
     const plain = Buffer.concat([decipher.update(data.subarray(IV_BYTES, data.length - TAG_BYTES)), decipher.final()]);
-    return temporal.api.common.v1.Payload.decode(plain);
+    return proto.temporal.api.common.v1.Payload.decode(plain);
   }
 
   #key(id: string): Buffer {

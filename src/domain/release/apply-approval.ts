@@ -27,11 +27,6 @@ export function needsVerification(
   return state.spec.approvers !== undefined && action.verifiedBy === undefined && action.signature !== undefined;
 }
 
-/** The names of the targets whose next step waits for a person. */
-function awaitingTargets(rollout: RolloutState): readonly string[] {
-  return rollout.targets.filter((t) => t.step === 'Approval').map((t) => t.item.target);
-}
-
 /** Lets a waiting step go on, or a plan be carried out once Enforce allows it. One plan's approval never covers another. */
 export function approve(
   state: ReleaseState,
