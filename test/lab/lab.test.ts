@@ -158,7 +158,7 @@ describe('the parts', () => {
 
   test('fake nodes have the architecture asked for and run pods that tolerate them, and no others', async () => {
     const lab = await attachLab(shared.dir);
-    const nodes = await lab.addNodes({ count: 2, arch: 'arm64', prefix: 'lab-test' });
+    const nodes = await lab.addNodes({ count: 2, arch: 'arm64', prefix: 'lab-test', labels: { suite: 'lab' } });
     const namespace = await createNamespace(shared);
     const pods = `/api/v1/namespaces/${namespace}/pods`;
     try {
@@ -170,6 +170,8 @@ describe('the parts', () => {
         return list.items.find((item) => item.metadata.name === 'fits' && item.status.phase === 'Running');
       });
       expect(nodes).toContain(running.spec.nodeName);
+      expect(running.status.podIP).toMatch(/^127\./);
+      await expect(kube(shared, 'GET', `${pods}/fits:8080/proxy/`)).rejects.toThrow('address not allowed');
       const list = await kube<PodList>(shared, 'GET', pods);
       expect(list.items.find((item) => item.metadata.name === 'does-not')?.spec.nodeName).toBeUndefined();
     } finally {
@@ -188,7 +190,7 @@ describe.skipIf(shared.node === null)(`the real node${shared.node ? '' : ` (${sh
         tag: 'v1',
         version: '1.0.0',
       });
-      const deployment = spokeDeployment({ namespace, name: 'spoke', image: image.reference });
+      const deployment = spokeDeployment({ namespace, name: 'spoke', image: image.reference, node: 'real' });
       await kube(shared, 'POST', `/apis/apps/v1/namespaces/${namespace}/deployments`, { body: deployment });
       const name = await waitFor('the pod runs', async () => {
         const list = await kube<PodList>(shared, 'GET', `/api/v1/namespaces/${namespace}/pods`);
@@ -256,7 +258,7 @@ function temporaryLabs(): string[] {
 
 function pod(name: string, spec: object): object {
   const containers = [{ name: 'app', image: 'example.invalid/app:1' }];
-  const nodeSelector = { 'kubernetes.io/arch': 'arm64' };
+  const nodeSelector = { 'kubernetes.io/arch': 'arm64', suite: 'lab' };
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers, nodeSelector, ...spec } };
 }
 

@@ -21,6 +21,9 @@ export function kwokProcess(dir: string, program: string, port: number): Process
       `--manage-nodes-with-annotation-selector=${FAKE_NODE_ANNOTATION}=fake`,
       `--server-address=127.0.0.1:${port}`,
       '--node-ip=127.0.0.1',
+      // Nobody answers at a fake pod's address. The API server refuses to connect to a loopback one, so that what a test asks
+      // of such a pod never leaves the machine.
+      '--cidr=127.90.0.1/16',
       '--node-lease-duration-seconds=40',
     ],
     ready: { kind: 'http', url: `http://127.0.0.1:${port}/healthz` },
