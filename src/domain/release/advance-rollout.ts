@@ -20,6 +20,11 @@ export function isStopping(state: RolloutState): boolean {
   return state.stopped !== null || state.abort !== null;
 }
 
+/** True where a person left a rollback that was under way (`--now`); the rollback that an abort itself asks for goes on. */
+export function isCutShort({ abort }: Pick<RolloutState, 'abort'>, { failure }: TargetRollout): boolean {
+  return abort?.now === true && !(abort.how === 'rollback' && failure?.reason === 'Aborted');
+}
+
 /** True where the target's wave is open: all targets of the waves before it were promoted. */
 export function isWaveOpen(state: RolloutState, target: string): boolean {
   const index = state.waves.findIndex((wave) => wave.includes(target));

@@ -3,6 +3,7 @@ import {
   at,
   because,
   ended,
+  isCutShort,
   isFrozen,
   isStopping,
   stop,
@@ -350,7 +351,7 @@ function aborted(state: RolloutState, target: TargetRollout, now: number): Rollo
 /** `abort --now` during a rollback: it is left as it is, and that is said. */
 function leftByAbort(state: RolloutState, target: TargetRollout, now: number): RolloutState {
   const { abort } = state;
-  if (abort?.now !== true) return state;
+  if (abort === null || !isCutShort(state, target)) return state;
   const { item, rollbackTo, failure } = target;
   const left = target.wentBack
     ? `${rollbackTo?.image ?? ''} was written back but is not known to be healthy`

@@ -1,4 +1,13 @@
-import { approvalFor, isApproved, isFrozen, isStopping, isUndoable, isWaveOpen, targetOf } from './advance-rollout.ts';
+import {
+  approvalFor,
+  isApproved,
+  isCutShort,
+  isFrozen,
+  isStopping,
+  isUndoable,
+  isWaveOpen,
+  targetOf,
+} from './advance-rollout.ts';
 import { isFinished } from './rollout-control.ts';
 import { isItemBlocked } from './rollout-block.ts';
 import { passedMarks, rollbackMarks, rolloutMarks } from './rollout-marks.ts';
@@ -41,7 +50,7 @@ export function nextCommand(state: RolloutState, name: string, _now: number): Co
       if (state.abort !== null) return { do: 'settle' };
       return frozenOr(state, { do: 'markPassed', marks: passedMarks(state, target) });
     case 'RollingBack':
-      if (state.abort?.now === true || rollbackTo === null) return { do: 'settle' };
+      if (isCutShort(state, target) || rollbackTo === null) return { do: 'settle' };
       return frozenOr(state, {
         do: 'rollBack',
         from: item.to,
@@ -49,7 +58,7 @@ export function nextCommand(state: RolloutState, name: string, _now: number): Co
         marks: rollbackMarks(state, target, rollbackTo),
       });
     case 'Recovering':
-      if (state.abort?.now === true || rollbackTo === null) return { do: 'settle' };
+      if (isCutShort(state, target) || rollbackTo === null) return { do: 'settle' };
       if (target.stuck !== null)
         return frozenOr(state, { do: 'deletePod', pod: target.stuck.name, uid: target.stuck.uid });
       return { do: 'watchRecovery', image: rollbackTo.image, deadline: since + state.spec.rollbackTimeout };
@@ -77,8 +86,8 @@ function patching(state: RolloutState, target: TargetRollout): Command {
 }
 
 /** An abort ends what goes forward; a way back goes on, unless it was to be left at once. */
-function isSettledByAbort({ abort }: RolloutState, target: TargetRollout): boolean {
-  return abort !== null && (target.failure === null || abort.now);
+function isSettledByAbort(state: RolloutState, target: TargetRollout): boolean {
+  return state.abort !== null && (target.failure === null || isCutShort(state, target));
 }
 
 /** The command, or the wait for whoever can lift what keeps it from being done. */

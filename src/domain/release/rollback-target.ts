@@ -28,10 +28,9 @@ export function chooseRollbackTarget(
 ): RollbackChoice {
   const refused: string[] = [];
   for (const candidate of candidates(target, found)) {
-    const why = whyNot(state, target, found, candidate);
-    if (why === null && candidate.image !== null) {
-      return { kind: 'found', target: { image: candidate.image, version: versionOf(candidate.image, target, found) } };
-    }
+    const version = candidate.image === null ? null : versionOf(candidate.image, target, found);
+    const why = whyNot(state, target, found, candidate, version);
+    if (why === null && candidate.image !== null) return { kind: 'found', target: { image: candidate.image, version } };
     refused.push(`${candidate.what}${candidate.image === null ? '' : ` (${candidate.image})`} ${why ?? ''}`);
   }
   return { kind: 'none', message: `there is no image to go back to: ${refused.join('; ')}` };
@@ -59,19 +58,21 @@ function whyNot(
   { item }: Pick<TargetRollout, 'item'>,
   { marks }: PreflightFound,
   { image, maybeSame }: Candidate,
+  version: string | null,
 ): string | null {
   if (image === null) return 'is not known';
   const { digest } = imageParts(image);
   if (digest === null) return 'has no digest, and its pods do not agree on one';
   if (!maybeSame && digest === imageParts(item.to).digest) return 'is the one that is being rolled';
-  return isBlockedIn(state, image, null, marks) ? 'is blocked' : null;
+  return isBlockedIn(state, image, version, marks) ? 'is blocked' : null;
 }
 
 function versionOf(
   image: string,
   { remembered }: Pick<TargetRollout, 'remembered'>,
-  { marks }: PreflightFound,
+  { marks, runningImage, runningLabel = null }: PreflightFound,
 ): string | null {
+  if (image === runningImage && runningLabel !== null) return runningLabel;
   if (marks.applied === image) return marks.version;
   if (marks.previousImage === image) return marks.previousVersion;
   if (remembered.applied === image) return remembered.version;

@@ -33,8 +33,8 @@ export function passedMarks(state: RolloutState, target: TargetRollout): MarksPa
     managedBy: managedByOf(state.release),
     applied: item.to,
     version: item.toLabel,
-    previousImage: rollbackTo?.image ?? null,
-    previousVersion: rollbackTo?.version ?? null,
+    // What was recorded stays recorded where nothing better is known.
+    ...(rollbackTo === null ? {} : { previousImage: rollbackTo.image, previousVersion: rollbackTo.version }),
     rolledBackFrom: null,
     rolledBackAt: null,
   };

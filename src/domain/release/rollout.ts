@@ -165,6 +165,8 @@ export interface StuckPod {
 export interface PreflightFound {
   /** The running image: the template's, with the digest that the pods report where the template has none. */
   readonly runningImage: string;
+  /** What people call it, from the image's own labels, so that a block by label is seen; null where it is not known. */
+  readonly runningLabel?: string | null;
   readonly placements: readonly Placement[] | null;
   readonly marks: Marks;
 }

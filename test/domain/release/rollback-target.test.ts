@@ -99,6 +99,19 @@ describe('H-A17 the image to go back to', () => {
     expect(choose({ runningImage: `${REPOSITORY}@${digest('d4')}` })).toMatchObject({ target: { version: null } });
   });
 
+  test('is not the running image where the label that it tells itself, or that is marked, is blocked', () => {
+    const blocked = [block('v6-d4d4d4')];
+    expect(chosen({ ...passedBefore, runningLabel: 'v6-d4d4d4' }, {}, blocked)).toBe(PASSED);
+    expect(chosen({ ...passedBefore, runningLabel: null }, {}, blocked)).toBe(RUNNING);
+    expect(choose({ runningLabel: 'v6-d4d4d4' })).toMatchObject({ target: { image: RUNNING, version: 'v6-d4d4d4' } });
+    const marks = { ...passedBefore.marks, applied: RUNNING, version: 'v6-d4d4d4' };
+    expect(chosen({ marks }, {}, blocked)).toBe(PASSED);
+    // The label is the running image's, not that of the one that passed.
+    expect(chosen({ ...passedBefore, runningImage: `${REPOSITORY}:v6`, runningLabel: 'v6-d4d4d4' }, {}, blocked)).toBe(
+      PASSED,
+    );
+  });
+
   test('is never a blocked one, and where there is none nothing is written', () => {
     expect(choose(passedBefore, {}, [block(digest('d4')), block(digest('c3'))])).toEqual({
       kind: 'none',

@@ -386,6 +386,23 @@ describe('an abort', () => {
     }
   });
 
+  test('with --now that asks for a rollback itself has it done, and a second abort leaves it', () => {
+    const state = take(abort(at.soaking(), 'rollback', true), 'web-1', settle);
+    expect(next(state).do).toBe('rollBack');
+    expect(next(abort(state, 'rollback', true)).do).toBe('rollBack');
+    const recovering = take(state, 'web-1', write('rollBack'));
+    expect(next(recovering).do).toBe('watchRecovery');
+    const restoring = take(recovering, 'web-1', recovery(undefined, [scout]));
+    expect(next(restoring).do).toBe('restorePlacements');
+    for (const under of [state, recovering, restoring]) {
+      const left = abort(under, 'stop', true);
+      expect(next(left)).toEqual({ do: 'settle' });
+      expect(of(take(left, 'web-1', settle)).outcome).toMatchObject({ phase: 'Failed', reason: 'Aborted' });
+    }
+    // What had failed before is a rollback under way, whatever the abort asks for.
+    expect(next(abort(at.rollingBack(), 'rollback', true)).do).toBe('settle');
+  });
+
   test('with --now still takes in a rollback that was being written', () => {
     const state = take(abort(at.rollingBack(), 'stop', true), 'web-1', write('rollBack'));
     expect(of(state)).toMatchObject({ step: 'Recovering', wentBack: true });
