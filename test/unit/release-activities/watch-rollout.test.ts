@@ -176,6 +176,21 @@ describe('a bad image is noticed by watching', () => {
     expect(result.block).toBe(false);
   });
 
+  test('a pod that went while the watch was broken for long is not waited for', async () => {
+    const running = watch();
+    await following();
+    await workload.pod('web-1-a', { ...readyStatus(), conditions: [{ type: 'Ready', status: 'False' }] });
+    server.fault = (r) => (r.url.includes('watch=true') ? { kind: 'reset' } : undefined);
+    server.breakConnections();
+    const gone = { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web-1-a' };
+    await client.delete(gone, { propagationPolicy: 'Background' });
+    await workload.pod('web-1-b');
+    await workload.rolledOut();
+    server.compact();
+    server.fault = undefined;
+    expect((await running).verdict).toMatchObject({ kind: 'pass' });
+  });
+
   test('a broken watch goes on, and loses nothing', async () => {
     const running = watch();
     await following();

@@ -168,6 +168,13 @@ describe('samples', () => {
     expect(result.verdict).toMatchObject({ kind: 'unmeasured', why: 'denied' });
   });
 
+  test('an API server that is down from the start ends it as unmeasured', async () => {
+    server.fault = () => ({ kind: 'answer', status: 503, body: 'down' });
+    const result = await soak();
+    expect(result.verdict).toMatchObject({ kind: 'unmeasured' });
+    expect(result.samples).toBe(0);
+  });
+
   test('a lost agent fails it at once', async () => {
     const placement = { name: 'scout', backend: 'b', model: 'm', effort: 'high', paused: false };
     answer = (path) => ({
@@ -216,11 +223,13 @@ describe('a worker that takes over goes on', () => {
     const killed = new MockActivityEnvironment();
     killed.on('heartbeat', (details: unknown) => {
       beats.push(details);
-      if ((details as { samples: number }).samples === 1) killed.cancel('WORKER_SHUTDOWN');
+      if ((details as { samples: number } | undefined)?.samples === 1) killed.cancel('WORKER_SHUTDOWN');
     });
-    await expect(soak({}, killed)).rejects.toThrow();
+    await expect(soak({}, killed)).rejects.toThrow('WORKER_SHUTDOWN');
+    asked = 0;
     const result = await soak({}, new MockActivityEnvironment({ heartbeatDetails: beats.at(-1) }));
     expect(result.verdict).toMatchObject({ kind: 'fail' });
+    expect(asked).toBe(1);
     expect(result.samples).toBe(2);
   });
 
