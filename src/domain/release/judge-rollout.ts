@@ -20,7 +20,7 @@ import {
   type PodEvent,
   type PodTrouble,
 } from './pod-trouble.ts';
-import { wantedPods, whyIncomplete } from './rollout-completion.ts';
+import { whyIncomplete } from './rollout-completion.ts';
 import type { StuckPod } from './rollout.ts';
 import { IMAGE_CHANGED, WORKLOAD_PAUSED } from './stop-reasons.ts';
 
@@ -108,7 +108,9 @@ export function judgeRollout(moment: RolloutMoment): RolloutJudgement {
   return timedOut(moment, workload, troubles, why);
 }
 
-function failed(verdict: Fail, block: boolean): RolloutJudgement {
+type Failed = Extract<RolloutJudgement, { kind: 'failed' }>;
+
+function failed(verdict: Fail, block: boolean): Failed {
   return { kind: 'failed', verdict, block };
 }
 
@@ -160,16 +162,12 @@ function troublesOf({ nodes = {}, events = [] }: RolloutMoment, pods: readonly P
 }
 
 /** What cannot get better by waiting. Where several pods fail, one that proves the image bad comes first. */
-function failedAtOnce(
-  moment: RolloutMoment,
-  workload: Workload,
-  troubles: readonly Troubled[],
-): RolloutJudgement | null {
+function failedAtOnce(moment: RolloutMoment, workload: Workload, troubles: readonly Troubled[]): Failed | null {
   const found = troubles.map((t) => atOnce(moment, workload, t)).filter((f) => f !== null);
-  return found.find((f) => f.kind === 'failed' && f.block) ?? found[0] ?? null;
+  return found.find((f) => f.block) ?? found[0] ?? null;
 }
 
-function atOnce(moment: RolloutMoment, workload: Workload, { pod, trouble }: Troubled): RolloutJudgement | null {
+function atOnce(moment: RolloutMoment, workload: Workload, { pod, trouble }: Troubled): Failed | null {
   switch (trouble.kind) {
     case 'crashing':
       return failed(fail(trouble.reason, trouble.message), isOurs(moment, workload, trouble.container));
@@ -189,7 +187,7 @@ function pullFailed(
   { presence, nodes = {} }: RolloutMoment,
   pod: Pod,
   { reason, message }: Extract<PodTrouble, { kind: 'pull' }>,
-): RolloutJudgement | null {
+): Failed | null {
   if (presence?.kind !== 'read') return null;
   if (presence.value.is === 'absent') {
     return failed(fail('ImageAbsent', `${message}; the registry does not have it`), true);
@@ -210,8 +208,8 @@ function pullFailed(
 }
 
 /** True for the written container, and for every other one that runs the same image. */
-function isOurs({ target, image }: RolloutMoment, workload: Workload, container: string): boolean {
-  return container === target.container || imageOf(workload.spec.template.spec, container) === image;
+function isOurs({ image }: RolloutMoment, workload: Workload, container: string): boolean {
+  return imageOf(workload.spec.template.spec, container) === image;
 }
 
 function asks(troubles: readonly Troubled[]): boolean {
@@ -272,8 +270,7 @@ function timedOut(
   }
   const { presence } = moment;
   const registry = presence?.kind === 'unmeasured' ? `; the registry does not tell: ${presence.message}` : '';
-  const zero = wantedPods(workload) === 0 ? ', and zero replicas prove nothing' : '';
-  return late(moment, `${sentence(why, troubles)}${registry}${zero}`);
+  return late(moment, `${sentence(why, troubles)}${registry}`);
 }
 
 function isMeasured(moment: RolloutMoment, workload: Workload, trouble: PodTrouble): boolean {

@@ -116,8 +116,7 @@ export function watchStep(
     for (const status of statusesOf(pod)) {
       const broken = brokenContainer(pod, status, seen.restarts);
       if (broken !== null) {
-        const ours = status.name === target.container || imageOf(template, status.name) === image;
-        return { progress: seen, verdict: broken, block: ours };
+        return { progress: seen, verdict: broken, block: imageOf(template, status.name) === image };
       }
     }
     if (trouble === null) seen.restarts = withBaseline(seen.restarts, pod);

@@ -42,6 +42,14 @@ test('zero replicas prove nothing', () => {
   });
 });
 
+test('a DaemonSet that no node takes proves nothing either', () => {
+  expect(judgePreflight(address, NEW, daemonSet({ desiredNumberScheduled: 0 }))).toMatchObject({
+    reason: 'ZeroReplicas',
+  });
+  const { status: _, ...unseen } = daemonSet();
+  expect(judgePreflight(address, NEW, unseen).kind).toBe('pass');
+});
+
 test('a strategy that replaces no pod, or not all of them, is refused', () => {
   const set = statefulSet();
   const with_ = (updateStrategy: object) => ({ ...set, spec: { ...set.spec, updateStrategy } });
@@ -57,4 +65,8 @@ test('a strategy that replaces no pod, or not all of them, is refused', () => {
     'pass',
   );
   expect(judgePreflight(address, NEW, with_({ rollingUpdate: {} })).kind).toBe('pass');
+  expect(judgePreflight(address, NEW, with_({})).kind).toBe('pass');
+  const daemons = daemonSet();
+  const onDelete = { ...daemons, spec: { ...daemons.spec, updateStrategy: { type: 'OnDelete' } } };
+  expect(judgePreflight(address, NEW, onDelete)).toMatchObject({ reason: 'OnDeleteStrategy' });
 });

@@ -817,3 +817,109 @@ describe('the wait after a rollback', () => {
     );
   });
 });
+
+describe('a pod that tells little', () => {
+  const bare: Pod = { metadata: { name: 'bare', uid: 'bare', ownerReferences: pod().metadata.ownerReferences ?? [] } };
+  const why = (of: Pod, overrides: Partial<RolloutMoment> = {}) => judge([of], overrides);
+
+  test('has not started, whatever it leaves out', () => {
+    for (const status of [
+      undefined,
+      {},
+      { phase: 'Pending' },
+      { containerStatuses: [{ name: 'app', ready: false, restartCount: 0 }] },
+    ]) {
+      expect(why({ ...bare, ...(status === undefined ? {} : { status }) })).toEqual({
+        kind: 'rolling',
+        why: '1 old pods are still there; pod bare has not started a container yet',
+        askRegistry: false,
+      });
+    }
+  });
+
+  test('and has started once a container ran, and is not ready without a reason', () => {
+    const ran = { name: 'app', ready: false, restartCount: 1, lastState: { terminated: { exitCode: 0 } } };
+    expect(why({ ...bare, status: { containerStatuses: [ran] } })).toMatchObject({
+      why: '1 old pods are still there; pod bare runs but is not ready: it is not ready',
+    });
+    expect(why({ ...bare, status: { containerStatuses: [ran] } }, { now: DEADLINE }).kind).toBe('failed');
+  });
+
+  test('of its node, its disruption or its image proves nothing', () => {
+    const pulling = {
+      name: 'app',
+      ready: false,
+      restartCount: 0,
+      state: { waiting: { reason: 'ErrImagePull', message: 'not found' } },
+    };
+    expect(why({ ...bare, status: { containerStatuses: [pulling] } }, { presence: read(there) })).toMatchObject({
+      kind: 'rolling',
+      why: expect.stringContaining(
+        'container app of pod bare cannot get its image (ErrImagePull): not found',
+      ) as string,
+    });
+    const disrupted = { conditions: [{ type: 'DisruptionTarget', status: 'True' }] };
+    expect(why({ ...bare, status: disrupted })).toMatchObject({
+      why: expect.stringContaining('evicted (DisruptionTarget)') as string,
+    });
+    const unscheduled = (more: object) => ({ conditions: [{ type: 'PodScheduled', status: 'False', ...more }] });
+    expect(why({ ...bare, status: unscheduled({ reason: 'Unschedulable' }) })).toMatchObject({
+      why: expect.stringMatching(/is not scheduled: Unschedulable$/) as string,
+    });
+    expect(why({ ...bare, status: unscheduled({}) })).toMatchObject({
+      why: expect.stringMatching(/is not scheduled: $/) as string,
+    });
+    expect(why({ ...bare, status: { reason: 'NodeLost' } })).toMatchObject({
+      why: expect.stringContaining('on node , which is not ready') as string,
+    });
+  });
+
+  test('is ready by its own word alone', () => {
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+    const index = { digest: digest('b1'), platformDigests: {} };
+    expect(judgeRollout(moment({ live: live({ pods: [{ ...bare, status }] }), index })).kind).toBe('ready');
+  });
+});
+
+test('a condition counts beside others', () => {
+  const seen = live({
+    workload: deployment(2, {
+      status: {
+        observedGeneration: 9,
+        replicas: 3,
+        updatedReplicas: 1,
+        availableReplicas: 2,
+        conditions: [
+          { type: 'Available', status: 'True' },
+          { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' },
+        ],
+      },
+    }),
+    pods: [],
+  });
+  expect(judgeRollout(moment({ live: seen, observedSince: NOW - MINUTE })).kind).toBe('unmeasured');
+  const none = live({ workload: deployment(2, { status: { observedGeneration: 9 } }), pods: [] });
+  expect(judgeRollout(moment({ live: none, observedSince: NOW - MINUTE })).kind).toBe('rolling');
+});
+
+test('an evicted pod of another image says nothing about what runs', () => {
+  const evicted = pod('gone', {
+    status: { phase: 'Failed', containerStatuses: [status('app', { imageID: `reg/app@${digest('99')}` })] },
+  });
+  const index = { digest: digest('b1'), platformDigests: {} };
+  expect(judgeRollout(moment({ live: live({ pods: [evicted, pod()] }), index })).kind).toBe('ready');
+});
+
+test('zero replicas at the deadline say so', () => {
+  expect(judgeRollout(moment({ live: live({ workload: deployment(0), pods: [] }), now: DEADLINE }))).toMatchObject({
+    verdict: {
+      message: expect.stringMatching(/zero replicas, so there is nothing to verify$/) as string,
+    },
+  });
+});
+
+test('a StatefulSet waits for a pod of which only one container is broken', () => {
+  const broken = ownedPod(unready([status('proxy'), waitingFor('app', 'ImagePullBackOff')]), 'StatefulSet', 'web-bad');
+  const seen = live({ workload: statefulSet(1, { updatedReplicas: 0 }), pods: [broken] });
+  expect(judgeRollout(moment({ live: seen, recovering: true })).kind).toBe('stuck');
+});

@@ -442,6 +442,32 @@ describe('samples are due', () => {
   });
 });
 
+test('several agents that are lost are all named', () => {
+  const two = { ...params, placements: [scout, { ...scout, name: 'smith' }] };
+  expect(sampleStep(gated, live(), { ...good, agents: read([]) }, two, NOW).verdict).toMatchObject({
+    message: 'web has lost scout, smith, which ran there before',
+  });
+});
+
+test('a check without a value says which', () => {
+  const checks = [{ check: { name: 'errors', query: 'q', max: 1 }, value: read(Number.NaN) }];
+  const last = UNTIL + EXTRA_INTERVALS * MINUTE;
+  expect(sampleStep(gated, live(), { ...good, checks }, params, last).verdict).toMatchObject({
+    from: 'Holdfast',
+    message:
+      'the soak of web did not come to an end in time: the last sample of errors: check errors has no value (NaN)',
+  });
+});
+
+test('a soak that goes on blocks nothing, and one whose controller has not looked yet does not end', () => {
+  expect(sampleStep(gated, live(), good, params, UNTIL - 1)).toMatchObject({ verdict: null, block: false });
+  const unseen = live({ workload: deployment(1, { metadata: { name: 'web', uid: 'web', generation: 10 } }) });
+  expect(sampleStep(gated, unseen, good, params, UNTIL)).toMatchObject({ verdict: null, block: false });
+  expect(sampleStep(gated, unseen, good, params, UNTIL + EXTRA_INTERVALS * MINUTE).verdict).toMatchObject({
+    message: 'the soak of web did not come to an end in time: its controller has not looked at the new template yet',
+  });
+});
+
 test('no pod soaks where there is no workload or no current template', () => {
   expect(soakingPods(live({ workload: null }))).toEqual([]);
   expect(soakingPods(live({ revisions: [] }))).toEqual([]);

@@ -200,6 +200,8 @@ describe('approvals', () => {
     expect(todo(state)).toBe('web-1 done, web-2 preflight, web-3 wait wave');
     state = take(state, 'web-2', preflight(), gate(), soak(), write('markPassed'));
     expect(todo(state)).toBe('web-1 done, web-2 done, web-3 wait approval');
+    expect(of(state, 'web-3').step).toBe('Approval');
+    expect(todo(ok(state, 'web-3'))).toBe('web-1 done, web-2 done, web-3 preflight');
   });
 
   test('once given outlast a freeze', () => {

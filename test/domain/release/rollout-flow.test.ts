@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { fail } from '../../../src/domain/core/verdict.ts';
+import { fail, type Verdict } from '../../../src/domain/core/verdict.ts';
 import type { Marks } from '../../../src/domain/release/observation.ts';
-import { targetsInWave, isFinished } from '../../../src/domain/release/rollout-control.ts';
+import { abortRollout, targetsInWave, isFinished } from '../../../src/domain/release/rollout-control.ts';
 import { wavesOf } from '../../../src/domain/release/rollout-start.ts';
 import { targetOf } from '../../../src/domain/release/advance-rollout.ts';
 import {
@@ -352,6 +352,10 @@ describe('a measured failure', () => {
     const pinned = begin({}, [item('web-1', { why: 'pin' })], { blocked: [entry] });
     const state = take(pinned, 'web-1', preflight(), write('patch'), gate(crash, [], false));
     expect(next(state)).not.toHaveProperty('marks.block.0.cooldownOnly');
+    const another = begin({}, [item('web-1')], { blocked: [{ ...entry, image: digest('c2') }] });
+    expect(next(take(another, 'web-1', preflight(), write('patch'), gate(crash, [], false)))).toMatchObject({
+      marks: { block: [{ cooldownOnly: true }] },
+    });
     const cooling = begin({}, [item('web-1')], { blocked: [{ ...entry, cooldownOnly: true }] });
     expect(next(take(cooling, 'web-1', preflight(), write('patch'), gate(crash, [], false)))).toMatchObject({
       marks: { block: [{ cooldownOnly: true }] },
@@ -489,6 +493,44 @@ describe('a measured failure', () => {
   });
 });
 
+describe('what stopped a rollout', () => {
+  const begun = () => {
+    const items = ['a', 'b', 'c'].map((name) => item(name));
+    let state = take(begin({ waves: [2], targets: items.map((i) => target(i.target)) }, items), 'a', ...good);
+    for (const name of ['b', 'c']) state = take(state, name, preflight(), write('patch'));
+    return state;
+  };
+  const other = fail('HealthFailed', 'it answered 500');
+
+  test('is the first failure, and a measured one before any other', () => {
+    const cause = (first: Verdict, second: Verdict) => {
+      const { stopped } = take(take(begun(), 'b', gate(first)), 'c', gate(second));
+      return `${stopped?.target ?? ''} ${stopped?.cause ?? ''}`;
+    };
+    expect(cause(crash, other)).toBe('b measured');
+    expect(cause(crash, unmeasuredGate)).toBe('b measured');
+    expect(cause(unmeasuredGate, unmeasuredGate)).toBe('b unmeasured');
+    expect(cause(unmeasuredGate, crash)).toBe('c measured');
+  });
+
+  test('is a way back that failed, even where it was a person who asked for it', () => {
+    const back = abortRollout(
+      take(begin(), 'web-1', preflight(), write('patch')),
+      { how: 'rollback', now: false, by: 'ann', reason: '' },
+      NOW,
+    );
+    const state = take(back, 'web-1', settle, write('rollBack'), recovery(crash));
+    expect(state.stopped).toMatchObject({ target: 'web-1', reason: 'RollbackDidNotRecover', cause: 'measured' });
+    const refused = take(
+      back,
+      'web-1',
+      settle,
+      write('rollBack', { kind: 'refused', reason: 'Changed', message: 'x' }),
+    );
+    expect(refused.stopped).toMatchObject({ reason: 'Changed', cause: 'measured' });
+  });
+});
+
 describe('onFailure: undo', () => {
   const three = ['a', 'b', 'c', 'd'].map((name) => item(name));
   const begun = (overrides = {}) =>
@@ -623,6 +665,12 @@ describe('an item that only verifies', () => {
   test('takes the placements of now where none are recorded', () => {
     const begun = begin({}, [item('web-1', { action: 'verify', from: TO })]);
     expect(of(take(begun, 'web-1', preflight({ placements: [scout] }))).placements).toEqual([scout]);
+  });
+
+  test('goes on where its image is blocked: it is there already', () => {
+    const blocked = [{ image: digest('b1'), at: iso(NOW), reason: 'bad' }];
+    const begun = begin({}, [item('web-1', { action: 'verify', from: TO })]);
+    expect(of(take(begun, 'web-1', preflight({ marks: { ...ownMarks, blocked } }))).step).toBe('Rolling');
   });
 
   test('becomes ours once it has passed', () => {
