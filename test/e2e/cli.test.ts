@@ -389,7 +389,7 @@ describe('dev', () => {
     const second = await runCli(['dev', '--port', String(port)], {
       env: { ...env, HOLDFAST_TEMPORAL_CLI: findTemporalCli() },
     });
-    expect(second).toMatchObject({ code: 2 });
+    expect(second).toMatchObject({ code: 2, stdout: '' });
     expect(second.stderr).toContain(`something listens on ${address} already; give another port (--port)`);
     dev.signal('SIGINT');
     expect(await dev.exited).toBe(0);

@@ -46,6 +46,9 @@ async function readSignature(file: string): Promise<string> {
     return await readFile(file, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new CliError(exitCodes.invalid, `--signature: ${file} cannot be read (${code})`);
+    throw new CliError(
+      exitCodes.invalid,
+      `${file} cannot be read (${code}); --signature names the file that ssh-keygen -Y sign wrote`,
+    );
   }
 }

@@ -36,10 +36,12 @@ export function devCommand() {
       const cluster = config === undefined ? await currentContext() : `as ${config} says`;
       const namespace = process.env.TEMPORAL_NAMESPACE ?? 'default';
       const interrupted = untilInterrupted();
-      print(`Temporal  starting, data in ${data}`);
+      interrupted.addEventListener('abort', () =>
+        print('\nHanding back what is under way; Ctrl-C again ends at once.'),
+      );
       const server = await startTemporalServer({ program, folder: data, port, uiPort, namespace });
       try {
-        print(`Temporal  ${server.address}, namespace ${namespace}`);
+        print(`Temporal  ${server.address}, namespace ${namespace}, data in ${data}`);
         print(`UI        ${paint('cyan', server.ui)}`);
         print(`Cluster   ${cluster}`);
         await work(server, interrupted, { config, listen });

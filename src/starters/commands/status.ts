@@ -9,7 +9,7 @@ import { note, print } from '../output/print.ts';
 import { createProgress } from '../output/progress.ts';
 import { describeChanges } from '../release/changes.ts';
 import { looks } from '../release/follow.ts';
-import { askStatus } from '../release/release-client.ts';
+import { askStatus, whenEnded } from '../release/release-client.ts';
 import { statusView } from '../release/status-view.ts';
 import { withTemporal, type Temporal } from '../temporal/connect.ts';
 
@@ -35,7 +35,9 @@ export function statusCommand() {
     .action(async (object, { watch = false, output }) => {
       await withTemporal(async (temporal) => {
         if (watch) return follow(temporal, object, output);
+        const ended = await whenEnded(temporal, object.name);
         const status = await askStatus(temporal, object.name);
+        if (ended !== null) note(`${formatObjectName(object)} has ${ended}; this is how it was:`);
         if (output === 'table') print(statusView(status));
         else printData(output, status);
       });

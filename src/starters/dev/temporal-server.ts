@@ -124,10 +124,13 @@ async function untilAnswering(address: string, ended: Promise<void>): Promise<vo
 async function requireFree(port: number, option: string, otherwise: string): Promise<void> {
   const taken = await new Promise<boolean>((resolve) => {
     const socket = connect({ host: '127.0.0.1', port });
-    socket.once('connect', () => resolve(true));
-    socket.once('error', () => resolve(false));
-    socket.once('close', () => socket.destroy());
-    socket.setTimeout(2_000, () => resolve(false));
+    const end = (listens: boolean): void => {
+      socket.destroy();
+      resolve(listens);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+    socket.setTimeout(2_000, () => end(false));
   });
   if (!taken) return;
   throw new CliError(

@@ -33,7 +33,7 @@ async function server({ connection, address }: Temporal): Promise<Verdict> {
 async function namespace({ connection, namespace: name }: Temporal): Promise<Verdict> {
   const { config } = await connection.workflowService.describeNamespace({ namespace: name });
   const days = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) / 86_400;
-  return pass(`${name}, histories of what ended are kept for ${days} days`);
+  return pass(`${name}, histories of what ended are kept for ${days} ${days === 1 ? 'day' : 'days'}`);
 }
 
 async function checkSearchAttributes(temporal: Temporal): Promise<Check> {

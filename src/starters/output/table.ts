@@ -5,7 +5,7 @@ const none = '';
 /**
  * Columns without lines, as kubectl prints them; the last one is not padded.
  *
- * @param rows cells may be coloured; a line break inside one is turned into a space
+ * @param rows cells may be coloured; of a cell of several lines the first is shown
  */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const made = new Table({
@@ -29,10 +29,15 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     },
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
   });
-  for (const row of rows) made.push(row.map((cell) => cell.replace(/\s*\n\s*/g, ' ')));
+  for (const row of rows) made.push(row.map(firstLine));
   return made
     .toString()
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n');
+}
+
+function firstLine(cell: string): string {
+  const [first = '', ...rest] = cell.split('\n');
+  return rest.length === 0 ? first : `${first} …`;
 }

@@ -53,15 +53,17 @@ function ofRollouts(before: ReleaseStatus | null, after: ReleaseStatus): string[
 }
 
 function ofMode(before: ReleaseStatus | null, after: ReleaseStatus): string[] {
-  if (before === null || before.effectiveMode === after.effectiveMode) return [];
+  // Before the first evaluation there is no mode that could have changed.
+  if (before === null || before.targets.length === 0 || before.effectiveMode === after.effectiveMode) return [];
   return [
     `mode ${after.effectiveMode}, was ${before.effectiveMode}${after.modeReason === null ? '' : `: ${after.modeReason}`}`,
   ];
 }
 
-/** Only what a person can lift: the rest is said by the targets. */
+/** Only what a person can lift and no target has said. */
 function ofWaiting(before: ReleaseStatus | null, after: ReleaseStatus): string[] {
   const { waiting } = after;
   if (waiting?.who !== 'person' || before?.waiting?.for === waiting.for) return [];
+  if (after.phase === 'Degraded' || after.phase === 'Held') return [];
   return [`waits for ${waiting.for}; next: ${waiting.next}`];
 }

@@ -43,6 +43,15 @@ export async function askStatus(
   );
 }
 
+/** How and when a release ended, such as `ended (completed 2026-11-30T07:08:12.000Z)`; null while it runs. */
+export async function whenEnded(temporal: Temporal, name: string): Promise<string | null> {
+  const { status, closeTime } = await temporal.client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
+    temporal.client.workflow.getHandle(releaseId(name)).describe(),
+  );
+  if (status.name === 'RUNNING' || status.name === 'PAUSED') return null;
+  return `ended (${status.name.toLowerCase()} ${closeTime?.toISOString() ?? ''})`;
+}
+
 /**
  * Asks a release to do something, and waits until it was accepted.
  *

@@ -5,64 +5,66 @@ import { paint, paintPhase } from '../output/paint.ts';
 import { table } from '../output/table.ts';
 import { shortImage } from './short-image.ts';
 
+type Fact = readonly [name: string, value: string];
+
 /** A release as `holdfast status` shows it to people: how it is, what it waits for, what people decided, its targets. */
 export function statusView(status: ReleaseStatus): string {
-  const { waiting, pinned, paused, blocked, rollout, conditions } = status;
-  const asOf = Date.parse(status.asOf);
-  const facts: (readonly [string, string])[] = [
+  const facts: Fact[] = [
     ['Phase', paintPhase(status.phase)],
     ['Mode', modeOf(status)],
-    ...(waiting === null
-      ? []
-      : ([
-          ['Waits for', waiting.for],
-          [
-            '  since',
-            waiting.since === null
-              ? 'not known'
-              : `${toSeconds(waiting.since)}, ${span(asOf - Date.parse(waiting.since))} ago`,
-          ],
-          ['  lifted by', waiting.who],
-          ['  next', waiting.next],
-        ] as const)),
-    ...(rollout === null
-      ? []
-      : ([
-          [
-            'Rollout',
-            `${rollout.id}, plan ${rollout.planHash}${rollout.stopped === null ? '' : `; stopped: ${rollout.stopped}`}`,
-          ],
-        ] as const)),
-    ...(rollout === null && status.plan.items.length > 0
-      ? ([['Plan', `${status.planHash}: ${status.plan.items.map((item) => item.target).join(', ')}`]] as const)
-      : []),
-    ...(paused === null ? [] : ([['Paused', `by ${decision(paused)}`]] as const)),
-    ...(pinned === null ? [] : ([['Pinned', `${pinned.image} by ${decision(pinned)}`]] as const)),
-    ...blocked.map(
-      (entry) =>
-        [
-          entry.cooldownOnly ? 'Cooling' : 'Blocked',
-          `${entry.image} by ${decision(entry)}${entry.cooldownUntil === null ? '' : `; not tried again before ${toSeconds(entry.cooldownUntil)}`}`,
-        ] as const,
-    ),
+    ...waitingFacts(status),
+    ...workFacts(status),
+    ...decisionFacts(status),
   ];
-  const width = Math.max(...facts.map(([name]) => name.length)) + 1;
   return [
     paint('bold', `release/${status.name}`),
-    ...facts.map(([name, value]) => `  ${`${name}:`.padEnd(width)} ${value}`),
+    ...facts.map(factLine),
     '',
     targetTable(status.targets),
+    ...longMessages(status),
     '',
-    table(
-      ['CONDITION', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'],
-      conditions.map((c) => [c.type, c.status, c.reason, span(asOf - Date.parse(c.lastTransitionTime)), c.message]),
-    ),
+    conditionTable(status),
   ].join('\n');
+}
+
+function factLine([name, value]: Fact): string {
+  return `  ${`${name}:`.padEnd(13)}${value.replaceAll('\n', `\n${' '.repeat(15)}`)}`;
 }
 
 function modeOf(status: ReleaseStatus): string {
   if (status.mode === status.effectiveMode) return status.mode;
   return `${status.mode}, held down to ${status.effectiveMode}: ${status.modeReason ?? 'no reason was given'}`;
+}
+
+function waitingFacts({ waiting, asOf }: ReleaseStatus): Fact[] {
+  if (waiting === null) return [];
+  const { since } = waiting;
+  return [
+    ['Waits for', waiting.for],
+    ['  since', since === null ? 'not known' : `${toSeconds(since)}, ${ago(since, asOf)} ago`],
+    ['  lifted by', waiting.who],
+    ['  next', waiting.next],
+  ];
+}
+
+function workFacts({ rollout, plan, planHash }: ReleaseStatus): Fact[] {
+  if (rollout !== null) {
+    const stopped = rollout.stopped === null ? '' : `; stopped: ${rollout.stopped}`;
+    return [['Rollout', `${rollout.id}, plan ${rollout.planHash}${stopped}`]];
+  }
+  if (plan.items.length === 0) return [];
+  return [['Plan', `${planHash}: ${plan.items.map((item) => item.target).join(', ')}`]];
+}
+
+function decisionFacts({ paused, pinned, blocked }: ReleaseStatus): Fact[] {
+  return [
+    ...(paused === null ? [] : [['Paused', `by ${decision(paused)}`] as const]),
+    ...(pinned === null ? [] : [['Pinned', `${pinned.image} by ${decision(pinned)}`] as const]),
+    ...blocked.map((entry): Fact => {
+      const until = entry.cooldownUntil === null ? '' : `; not tried again before ${toSeconds(entry.cooldownUntil)}`;
+      return [entry.cooldownOnly ? 'Cooling' : 'Blocked', `${entry.image} by ${decision(entry)}${until}`];
+    }),
+  ];
 }
 
 function decision(who: { readonly by: string; readonly reason: string; readonly at: string }): string {
@@ -82,4 +84,22 @@ function targetTable(targets: readonly TargetStatus[]): string {
       target.message,
     ]),
   );
+}
+
+/** Messages with commands to look at things, in full; a table has only their first line. */
+function longMessages({ targets, waiting }: ReleaseStatus): string[] {
+  return targets
+    .filter(({ message }) => message.includes('\n') && waiting?.for.includes(message) !== true)
+    .map(({ name, message }) => `\n${name}: ${message}`);
+}
+
+function conditionTable({ conditions, asOf }: ReleaseStatus): string {
+  return table(
+    ['CONDITION', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'],
+    conditions.map((c) => [c.type, c.status, c.reason, ago(c.lastTransitionTime, asOf), c.message]),
+  );
+}
+
+function ago(instant: string, asOf: string): string {
+  return span(Date.parse(asOf) - Date.parse(instant));
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { pass, read, type Verdict } from '../../domain/core/verdict.ts';
-import { architectureGate } from '../../domain/release/architectures.ts';
+import { fail, pass, read, type Verdict } from '../../domain/core/verdict.ts';
+import { architectureGate, whatIsThere } from '../../domain/release/architectures.ts';
 import type { Resolution } from './resolution.ts';
 
 /** `amd64,arm64`, or in full `linux/amd64`. */
@@ -16,5 +16,8 @@ export function architecturesVerdict(
   asked: readonly string[] | undefined,
 ): Verdict {
   if (asked === undefined || problem !== null) return pass();
-  return architectureGate({ label: label ?? '', platforms: architectures, unplatformed }, read(asked));
+  const image = { label: label ?? '', platforms: architectures, unplatformed };
+  const missing = asked.filter((architecture) => architectureGate(image, read([architecture])).kind !== 'pass');
+  if (missing.length === 0) return pass();
+  return fail('Architecture', `${image.label} has no ${missing.join(', ')}; it has ${whatIsThere(image)}`);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { commandList } from '../../../src/starters/command-list.ts';
 import { runCli } from './run-cli.ts';
+import { runHere } from './run-here.ts';
 
 describe('help', () => {
   test('lists every command and the exit codes', async () => {
@@ -23,34 +24,43 @@ describe('help', () => {
   });
 
   test.each(commandList.map((c) => c.name))('%s --help has examples and names every option', async (name) => {
-    const run = await runCli([name, '--help']);
+    const run = await runHere([name, '--help']);
     expect(run).toMatchObject({ code: 0, stderr: '' });
     expect(run.stdout).toContain(`Usage: holdfast ${name}`);
     expect(run.stdout).toContain('Examples:');
     expect(run.stdout).toContain(`  holdfast ${name}`);
   });
 
+  test('every command loads in Node as it is, without a bundler between', async () => {
+    const load = `import { commandList } from ${JSON.stringify(new URL('../../../src/starters/command-list.ts', import.meta.url).href)};
+      for (const { name, load } of commandList) if ((await load()).name() !== name) throw new Error(name);`;
+    const run = await runCli(['--version'], {
+      nodeOptions: ['--import', `data:text/javascript,${encodeURIComponent(load)}`],
+    });
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('help COMMAND is COMMAND --help', async () => {
-    const [word, option] = await Promise.all([runCli(['help', 'validate']), runCli(['validate', '--help'])]);
+    const [word, option] = [await runHere(['help', 'validate']), await runHere(['validate', '--help'])];
     expect(word).toEqual(option);
   });
 
   test('a misspelt command is refused with the one that was meant', async () => {
-    const run = await runCli(['valdate', 'x.yaml']);
+    const run = await runHere(['valdate', 'x.yaml']);
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain("unknown command 'valdate'");
     expect(run.stderr).toContain('Did you mean validate?');
   });
 
   test('a misspelt option is refused with the one that was meant', async () => {
-    const run = await runCli(['validate', '--ouput', 'json', 'x.yaml']);
+    const run = await runHere(['validate', '--ouput', 'json', 'x.yaml']);
     expect(run.code).toBe(2);
     expect(run.stderr).toContain('--output');
     expect(run.stderr).toContain('See: holdfast validate --help');
   });
 
   test('no command at all shows the help and is no success', async () => {
-    const run = await runCli([]);
+    const run = await runHere([]);
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain('Usage: holdfast COMMAND');
   });

@@ -9,7 +9,7 @@ function asNode(version: string): string[] {
 }
 
 describe('launcher', () => {
-  test.each(['12.22.12', '18.20.8', '20.20.2', '22.18.0'])('refuses Node %s with one line', async (version) => {
+  test.each(['12.22.12', '22.18.0'])('refuses Node %s with one line', async (version) => {
     const run = await runCli(['--version'], { nodeOptions: asNode(version) });
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -18,7 +18,7 @@ describe('launcher', () => {
     expect(stackTraceIn(run)).toEqual([]);
   });
 
-  test.each(['22.19.0', '23.0.0', '24.21.0'])('starts on Node %s', async (version) => {
+  test.each(['22.19.0', '23.0.0'])('starts on Node %s', async (version) => {
     const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
       version: string;
     };

@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments, parse } from 'yaml';
+import { fail, pass, unmeasured } from '../../../src/domain/core/verdict.ts';
+import { releaseSpec } from '../../../src/domain/release/spec.ts';
+import { checksExitCode, checksView } from '../../../src/starters/doctor/check.ts';
+import { clusterNeeds, unknownClusters } from '../../../src/starters/doctor/needs.ts';
+import {
+  describeRight,
+  incumbentRights,
+  nodeRights,
+  releaseRights,
+} from '../../../src/starters/doctor/release-rights.ts';
+import { skewVerdict } from '../../../src/starters/doctor/temporal-checks.ts';
+import { versionChecks } from '../../../src/starters/doctor/version-checks.ts';
+import { searchAttributes } from '../../../src/starters/temporal/search-attributes.ts';
+import { releaseSearchAttributes } from '../../../src/workflows/release/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '../../lab/parts/temporal.ts';
+import { releaseStatus } from './release-status.ts';
+import { runCli, stackTraceIn } from './run-cli.ts';
+
+const example = fileURLToPath(new URL('../../../examples/release.yaml', import.meta.url));
+
+interface Role {
+  kind: string;
+  metadata: { name: string };
+  rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[];
+}
+
+/** `verb resource.group` of every rule in a manifest's roles. */
+function granted(path: string): string[] {
+  const documents = parseAllDocuments(readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'));
+  const roles = documents.map((document) => document.toJS() as Role).filter(({ kind }) => kind === 'ClusterRole');
+  return roles
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) =>
+          verbs.map((verb) => {
+            const [name = '', subresource] = resource.split('/');
+            return describeRight({
+              verb,
+              group,
+              resource: name,
+              ...(subresource === undefined ? {} : { subresource }),
+            });
+          }),
+        ),
+      ),
+    )
+    .sort();
+}
+
+const kinds = ['Deployment', 'StatefulSet', 'DaemonSet'] as const;
+
+describe('what doctor asks for is what deploy/ grants', () => {
+  test('reading, for Observe and Shadow', () => {
+    const incumbents = incumbentRights('ops').map(({ verb, group, resource }) => ({ verb, group, resource }));
+    const asked = [...releaseRights(undefined, kinds).read, ...nodeRights, ...incumbents];
+    expect([...new Set(asked.map(describeRight))].sort()).toEqual(granted('deploy/release/shadow/rbac.yaml'));
+  });
+
+  test('writing, for Enforce', () => {
+    expect(releaseRights(undefined, kinds).write.map(describeRight).sort()).toEqual(
+      granted('deploy/release/enforce/rbac.yaml'),
+    );
+  });
+
+  test('in Shadow nothing that writes is among the readings', () => {
+    const verbs = new Set(releaseRights('shop', kinds).read.map(({ verb }) => verb));
+    expect([...verbs].sort()).toEqual(['get', 'list', 'watch']);
+  });
+});
+
+describe('search attributes', () => {
+  test('that dev and doctor know are those that workflows set, and that the lab and compose register', () => {
+    const set = Object.fromEntries(
+      releaseSearchAttributes(releaseStatus()).map(({ key }) => [
+        key.name,
+        key.type === 'KEYWORD' ? 'Keyword' : 'KeywordList',
+      ]),
+    );
+    expect(searchAttributes).toEqual(set);
+    expect(searchAttributes).toEqual(SEARCH_ATTRIBUTES);
+    const compose = parse(readFileSync(new URL('../../../docker-compose.yml', import.meta.url), 'utf8')) as {
+      services: { temporal: { command: string[] } };
+    };
+    const flags = compose.services.temporal.command.filter((flag) => flag.startsWith('--search-attribute='));
+    expect(flags.sort()).toEqual(
+      Object.entries(searchAttributes)
+        .map(([name, type]) => `--search-attribute=${name}=${type}`)
+        .sort(),
+    );
+  });
+});
+
+describe('doctor', () => {
+  const spec = releaseSpec.parse({
+    mode: 'Enforce',
+    image: 'a/b',
+    track: { tag: 'edge' },
+    incumbents: [{ namespace: 'ops', name: 'nightly' }],
+    targets: [
+      { namespace: 'shop', deployment: 'web', container: 'web' },
+      { namespace: 'shop', name: 'other', deployment: 'api', container: 'web' },
+      { namespace: 'far', statefulSet: 'db', container: 'db', cluster: 'edge' },
+    ],
+  });
+  const config = { clusters: {}, registries: {}, notify: [], listen: '' };
+
+  test('asks in the namespaces of the specs for the kinds that are there, each once', () => {
+    const [needs] = clusterNeeds(config, [spec], undefined);
+    expect(needs).toMatchObject({ config: { name: 'default' }, mode: 'Enforce' });
+    const read = needs?.read.map(describeRight) ?? [];
+    expect(new Set(read).size).toBe(read.length);
+    expect(read).toContain('list deployments.apps in shop');
+    expect(read).toContain('get cronjobs.batch in ops');
+    expect(read.join()).not.toContain('statefulsets');
+    expect(needs?.write.map(describeRight)).toContain('patch deployments.apps in shop');
+  });
+
+  test('names a cluster that the configuration does not have', () => {
+    expect(unknownClusters(config, [spec])).toEqual(['edge']);
+    expect(unknownClusters({ ...config, clusters: { default: {}, edge: {} } }, [spec])).toEqual([]);
+  });
+
+  test('a wrong clock is told with its direction, an agreeing one passes', () => {
+    expect(skewVerdict(4_000).kind).toBe('pass');
+    expect(skewVerdict(60_000)).toMatchObject({
+      kind: 'fail',
+      message: expect.stringContaining('1m ahead of') as string,
+    });
+    expect(skewVerdict(-60_000)).toMatchObject({
+      kind: 'fail',
+      message: expect.stringContaining('1m behind') as string,
+    });
+  });
+
+  test('a Node whose Temporal global is not deterministic is wrong', () => {
+    expect(versionChecks('26.0.0')[0]?.verdict.kind).toBe('fail');
+    expect(versionChecks('24.21.0')[0]?.verdict.kind).toBe('pass');
+  });
+
+  test('what is wrong outweighs what could not be looked at, and each has its fix', () => {
+    const right = { name: 'a', verdict: pass('fine'), fix: 'none needed' };
+    const unknown = { name: 'b', verdict: unmeasured('b', 'here', 'timeout', 'no answer'), fix: 'ask again' };
+    const wrong = { name: 'c', verdict: fail('Broken', 'broken'), fix: 'mend it' };
+    expect(checksExitCode([right])).toBe(0);
+    expect(checksExitCode([right, unknown])).toBe(3);
+    expect(checksExitCode([right, unknown, wrong])).toBe(1);
+    const view = checksView([right, unknown, wrong]);
+    expect(view).toContain('fix: ask again');
+    expect(view).toContain('fix: mend it');
+    expect(view).not.toContain('none needed');
+  });
+
+  test('where nothing is reachable each line says so, and nothing is called wrong', async () => {
+    const env = { TEMPORAL_ADDRESS: '127.0.0.1:1', KUBECONFIG: '/none/kubeconfig' };
+    const run = await runCli(['doctor', '-f', example, '-o', 'json'], { env });
+    expect(stackTraceIn(run)).toEqual([]);
+    const { checks } = JSON.parse(run.stdout) as { checks: { name: string; verdict: string; message: string }[] };
+    const verdicts = new Map(checks.map(({ name, verdict }) => [name, verdict]));
+    expect(verdicts.get('versions')).toBe('pass');
+    expect(verdicts.get('Temporal')).toBe('unmeasured');
+    expect(verdicts.get('cluster default')).toBe('unmeasured');
+    expect(run.code).toBe(3);
+  });
+});
