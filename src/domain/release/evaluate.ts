@@ -43,7 +43,7 @@ export function evaluate(
   const wanted = whatIsWanted({ state: found, memories: remembered, observation, now });
   const memories = settleTargets(found, observation, remembered, wanted, now);
   const considered = considerTargets(found, observation, memories, wanted, now);
-  const gated = gatePlan(found, considered, memories, now);
+  const gated = gatePlan(found, observation, considered, memories, now);
 
   const mode = effectiveMode(state, observation.incumbents);
   const items = plans(mode.mode) ? gated.items : [];
@@ -153,14 +153,18 @@ interface Gated {
   readonly items: readonly PlanItem[];
 }
 
-/** What holds the plan as a whole: a preflight that failed, a person who rejected it, the time. */
+/** What holds the plan as a whole: blocks that are not known, a preflight that failed, a person who rejected it, the time. */
 function gatePlan(
   state: ReleaseState,
+  observation: Observation,
   considered: readonly Consideration[],
   memories: ReadonlyMap<string, TargetMemory>,
   now: number,
 ): Gated {
-  const waited = afterLastAttempts(considered, memories, now);
+  const unread = unreadMarksHold(state, observation);
+  const bypasses = (i: PlanItem): boolean => i.action === 'verify' || i.why === 'pin';
+  const known = unread === null ? considered : considered.map((c) => holdItem(c, (i) => (bypasses(i) ? null : unread)));
+  const waited = afterLastAttempts(known, memories, now);
   const asked = planOf(waited);
   const { approval } = state;
   const rejected =
@@ -172,6 +176,22 @@ function gatePlan(
   const timed =
     byTime === null ? decided : decided.map((c) => holdItem(c, (i) => (i.action === 'verify' ? null : byTime)));
   return { considered: timed, items: planOf(timed) };
+}
+
+/**
+ * Until a run has read the marks of every target once, a digest that an earlier run blocked may be among those it does
+ * not know: what was not read is not absent. A workload that does not exist has no marks.
+ */
+function unreadMarksHold(state: ReleaseState, observation: Observation): Hold | null {
+  for (const target of state.spec.targets) {
+    const name = targetName(target);
+    const seen = observation.targets[name]?.workload;
+    if (state.targets[name] !== undefined || seen?.kind === 'read') continue;
+    if (seen?.why === 'missing') continue;
+    const why = seen?.message ?? 'it was not observed';
+    return hold('MarksUnread', `${name} may carry a block from an earlier run, and it has not been read yet: ${why}`);
+  }
+  return null;
 }
 
 /** The order of the spec is the order of the rollout, so what comes after a target that could not begin waits for it. */

@@ -51,6 +51,7 @@ export const heldReasons = [
   'Rejected',
   'Aborted',
   'StoppedByFailure',
+  'MarksUnread',
   // Of an attempt that ended before anything was changed; the next one comes a poll interval later.
   'PreflightFailed',
   'Incumbent',

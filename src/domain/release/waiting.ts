@@ -150,6 +150,7 @@ const lifts: Readonly<Record<HeldReason, Waiting['who']>> = {
   Rejected: 'person',
   Aborted: 'person',
   StoppedByFailure: 'person',
+  MarksUnread: 'outside',
   PreflightFailed: 'time',
   Incumbent: 'person',
   Changed: 'time',
