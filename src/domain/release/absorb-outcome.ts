@@ -42,6 +42,8 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
       ),
       approval: afterwards(state.approval, rollout),
       rollbacks: state.rollbacks + failed.filter((t) => t.outcome?.phase === 'RolledBack').length,
+      // An adopted rollout of a run before this one has a number of its own, which is not given again.
+      rolloutCount: Math.max(state.rolloutCount, numberOf(rollout.id)),
       rollouts: [...state.rollouts, summary].slice(-ROLLOUTS_KEPT),
     },
     rollout,
@@ -146,6 +148,11 @@ function withFailure(
     cooldownOnly: !failure.block && before === undefined,
   };
   return [...blocked.filter((e) => e.image !== image), entry];
+}
+
+/** The number at the end of a rollout's id, such as 7 of `hive-7`; 0 where it has none. */
+function numberOf(id: string): number {
+  return Number(/-(\d+)$/.exec(id)?.[1] ?? 0);
 }
 
 function digestOf(image: string | undefined): string | null {

@@ -84,13 +84,13 @@ interface Placed extends TargetCase {
 
 /** The image is the one that was applied or adopted, or nothing was yet. */
 function atBaseline(of: Placed): Consideration {
-  const { memory, image, desired, wanted, now } = of;
+  const { memory, image, desired, wanted } = of;
   if (memory.stuck !== null) {
     const { phase, reason, message } = memory.stuck;
     return settled(of, phase, reason, message, cooldownEnd(of));
   }
   if (image === desired) {
-    const blocked = blockHold(wanted, now);
+    const blocked = blockHold(wanted);
     if (blocked !== null) return held(of, { ...blocked, message: `the target runs it, and ${blocked.message}` });
     if (memory.applied === null || memory.passed === memory.applied) {
       return settled(of, 'Current', '', `runs ${wanted.resolved.label}`, null);
@@ -147,10 +147,10 @@ function drifted(of: Placed, baseline: string): Consideration {
 
 /** What keeps the wanted image from being rolled. What is there already by content needs none of the guards of a change. */
 function holdOnDesired(of: Placed): Hold | null {
-  const { wanted, memory, image, desired, now } = of;
+  const { wanted, memory, image, desired } = of;
   return (
     workloadHold(of.workload) ??
-    blockHold(wanted, now) ??
+    blockHold(wanted) ??
     holdOnChange(of, baselineOf(memory) ?? image) ??
     of.stops.holdFor(targetName(of.spec), desired)
   );

@@ -37,14 +37,14 @@ export function workloadHold(workload: WorkloadSnapshot): Hold | null {
 }
 
 /** The blocklist and cooldowns; a pin bypasses both. */
-export function blockHold(wanted: WantedImage, now: number): Hold | null {
+export function blockHold(wanted: WantedImage): Hold | null {
   const { block, line } = wanted;
   if (block === null || line.allowsBlocked) return null;
   if (block.cooldownOnly) {
     return {
       reason: 'Cooldown',
       message: `${wanted.resolved.label} failed (${block.reason}) and is tried again at ${instant(block.cooldownUntil)}; holdfast retry tries it now`,
-      until: block.cooldownUntil > now ? block.cooldownUntil : null,
+      until: block.cooldownUntil,
     };
   }
   const why = block.reason === '' ? '' : `: ${block.reason}`;

@@ -26,6 +26,7 @@ export function startRollout(start: StartRollout): RolloutState {
     release,
     id,
     planHash,
+    startedAt: now,
     spec,
     // Without an evaluation nothing says that Enforce is in force.
     mode: state.evaluation?.effectiveMode ?? 'Shadow',

@@ -11,7 +11,7 @@ export function summariseRollout(rollout: RolloutState, now: number): RolloutSum
   const others = ended.filter((t) => t.outcome?.phase !== 'Current');
   return {
     id: rollout.id,
-    startedAt: startOf(rollout, now),
+    startedAt: rollout.startedAt,
     endedAt: now,
     outcome: outcomeOf(rollout, promoted.length),
     message: messageOf(rollout, promoted.length),
@@ -23,10 +23,6 @@ export function summariseRollout(rollout: RolloutState, now: number): RolloutSum
       reason: t.outcome?.reason ?? '',
     })),
   };
-}
-
-function startOf(rollout: RolloutState, now: number): number {
-  return rollout.targets.reduce((first, t) => Math.min(first, t.since), now);
 }
 
 function outcomeOf(rollout: RolloutState, promoted: number): RolloutSummary['outcome'] {

@@ -13,6 +13,8 @@ export interface RolloutState {
   /** Id of this rollout, unique for the release; written into events. */
   readonly id: string;
   readonly planHash: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
   readonly spec: ReleaseSpec;
   /** Effective mode now; anything but Enforce freezes the rollout where it is. */
   readonly mode: 'Observe' | 'Shadow' | 'Enforce';

@@ -269,7 +269,7 @@ describe('what is kept of a rollout', () => {
     const after = absorbOutcome(planning(), finished, LATER);
     const summary = {
       id: 'hive-1',
-      startedAt: NOW + MINUTE,
+      startedAt: NOW,
       endedAt: LATER,
       outcome: 'Promoted',
       message: '2 of 2 targets promoted',
@@ -332,6 +332,15 @@ describe('what is kept of a rollout', () => {
     expect(names).toHaveLength(20);
     expect(names.slice(0, 2)).toEqual(['bad', 'web-0']);
     expect(after.rollouts[0]?.message).toBe('30 of 31 targets promoted; rolled back: crash loop');
+  });
+
+  test('that an earlier run began leaves its number to it', () => {
+    const count = (id: string, before: number) =>
+      absorbOutcome(planning({ rolloutCount: before }), rollout([promoted('web-1')], { id }), LATER).rolloutCount;
+    expect(count('hive-7', 0)).toBe(7);
+    expect(count('hive-7', 9)).toBe(9);
+    expect(count('release-2-12', 3)).toBe(12);
+    expect(count('other', 3)).toBe(3);
   });
 
   test('is bounded to the last twenty', () => {

@@ -61,6 +61,7 @@ export function rollout(targets: readonly TargetRollout[], overrides: Partial<Ro
     release: 'hive',
     id: 'hive-1',
     planHash: `sha256:${'ab'.repeat(32)}`,
+    startedAt: NOW,
     spec: spec(),
     mode: 'Enforce',
     paused: false,
