@@ -1,4 +1,5 @@
 import type { BlockMark, Observation, ResolvedLine } from './observation.ts';
+import { imageParts } from './deployed-image.ts';
 import { isOfOtherRelease } from './marks.ts';
 import type { Blocked, ReleaseState } from './state.ts';
 
@@ -6,9 +7,11 @@ import type { Blocked, ReleaseState } from './state.ts';
 export const BY_MARKS = 'holdfast (found on the object)';
 
 /** An image as far as blocks name it. */
-export type BlockSubject = Pick<ResolvedLine, 'digest' | 'label'> & {
+export interface BlockSubject {
+  readonly digest: string | null;
+  readonly label: string | null;
   readonly platformDigests?: ResolvedLine['platformDigests'];
-};
+}
 
 /**
  * The blocked images of a release once its targets' marks are taken in: what an earlier run, since terminated, had
@@ -22,12 +25,16 @@ export function withMarkedBlocks(state: ReleaseState, observation: Observation, 
     const { marks } = target.workload.value;
     if (isOfOtherRelease(marks, state.name)) continue;
     for (const mark of marks.blocked) {
-      if (byImage.has(mark.image) || Date.parse(mark.at) <= (state.unblocked[mark.image] ?? -1)) continue;
-      byImage.set(mark.image, fromMark(mark));
+      if (!byImage.has(mark.image) && !isUnblocked(state, mark)) byImage.set(mark.image, fromMark(mark));
     }
   }
-  const kept = [...byImage.values()].filter((entry) => !entry.cooldownOnly || entry.cooldownUntil > now);
-  return kept.length === state.blocked.length && byImage.size === state.blocked.length ? state.blocked : kept;
+  return [...byImage.values()].filter((entry) => !entry.cooldownOnly || entry.cooldownUntil > now);
+}
+
+/** True for a mark that a person has taken back since it was made. */
+export function isUnblocked({ unblocked }: Pick<ReleaseState, 'unblocked'>, mark: BlockMark): boolean {
+  const since = unblocked[mark.image];
+  return since !== undefined && Date.parse(mark.at) <= since;
 }
 
 /** One entry as it is written on objects. */
@@ -70,6 +77,21 @@ export function blockOf(
   }
   const held = state.blocked.filter((entry) => names(entry.image, image));
   return held.find((e) => !e.cooldownOnly) ?? held.find((e) => e.cooldownUntil > now) ?? null;
+}
+
+/**
+ * The entry that holds an image of which only the reference is known.
+ *
+ * @param label what people call it; null where its tag alone is known
+ */
+export function blockOfImage(
+  state: Pick<ReleaseState, 'blocked' | 'spec'>,
+  reference: string,
+  label: string | null,
+  now: number,
+): Blocked | null {
+  const { digest, tag } = imageParts(reference);
+  return blockOf(state, { digest, label: label ?? tag }, now);
 }
 
 function names(entry: string, image: BlockSubject): boolean {

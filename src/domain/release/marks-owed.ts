@@ -1,5 +1,5 @@
 import { addressOf, type TargetAddress } from './address.ts';
-import { BY_MARKS, toMark } from './block-list.ts';
+import { BY_MARKS, isUnblocked, toMark } from './block-list.ts';
 import { isOfOtherRelease } from './marks.ts';
 import type { Marks, Observation } from './observation.ts';
 import type { MarksPatch } from './rollout.ts';
@@ -27,7 +27,7 @@ export function marksOwed(state: ReleaseState, observation: Observation): readon
   return own.flatMap(({ target, marks }, index) => {
     const block = index === 0 ? missing.map(toMark) : [];
     const unblock = marks.blocked
-      .filter((mark) => Date.parse(mark.at) <= (state.unblocked[mark.image] ?? -1))
+      .filter((mark) => isUnblocked(state, mark))
       .map((mark) => mark.image)
       .filter((image) => !state.blocked.some((entry) => entry.image === image));
     if (block.length + unblock.length === 0) return [];

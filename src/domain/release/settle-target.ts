@@ -1,6 +1,5 @@
-import { deployedImage, sameContent } from './deployed-image.ts';
-import { blockOf } from './block-list.ts';
-import { imageParts } from './deployed-image.ts';
+import { blockOfImage } from './block-list.ts';
+import { deployedImage, imageParts, sameContent } from './deployed-image.ts';
 import type { WorkloadSnapshot } from './observation.ts';
 import { baselineOf, countDrift } from './remember-target.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
@@ -33,7 +32,7 @@ export function settleTarget(
 ): TargetMemory {
   if (desired === null) return memory.applied === null ? memory : countDrift(memory, workload, image);
   const lasting = stuckEnded(memory, desired, state, now) ? { ...memory, stuck: null } : memory;
-  const adopts = lasting.applied === null && image === desired && lasting.adopted !== image;
+  const adopts = lasting.applied === null && image === desired;
   return countDrift(adopts ? { ...lasting, adopted: image } : lasting, workload, image);
 }
 
@@ -50,6 +49,5 @@ function stuckEnded(
   if (stuck === null) return false;
   if (stuck.wanted !== desired) return true;
   if (stuck.phase !== 'RolledBack' || stuck.reason === 'Aborted') return false;
-  const { digest, tag } = imageParts(stuck.image);
-  return digest !== null && blockOf(state, { digest, label: tag ?? '' }, now) === null;
+  return blockOfImage(state, stuck.image, null, now) === null;
 }
