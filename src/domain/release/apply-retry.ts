@@ -1,7 +1,6 @@
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { imageParts } from './deployed-image.ts';
-import { unknownTarget } from './initial-state.ts';
 import { targetName } from './spec.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
 
@@ -21,11 +20,12 @@ export function retry(state: ReleaseState, action: ActionOf<'retry'>, now: numbe
   const targets = { ...state.targets };
   for (const name of names) {
     if (!chosen.has(name)) continue;
-    const memory = targets[name] ?? unknownTarget;
+    const memory = targets[name];
+    // Nothing holds what was never read, and its marks are still to be read.
+    if (memory === undefined) continue;
     if (memory.stuck !== null) failed.add(imageParts(memory.stuck.image).digest);
     const skips = action.skipPreflight && !settled.has(name);
     if (skips) skipped.push(name);
-    if (targets[name] === undefined && !skips) continue;
     targets[name] = tryAgain(memory, skips ? { by: action.by, reason: action.reason, at: now } : null);
   }
 

@@ -47,7 +47,7 @@ export function selectTag(tags: readonly string[], track: Pick<Track, 'line' | '
     rejected: entries
       .filter((entry) => entry !== winner)
       .slice(0, REJECTED_SHOWN)
-      .map((entry) => ({ tag: entry.tag, reason: entry.reason ?? losesTo(winner, entry) })),
+      .map((entry) => ({ tag: entry.tag, reason: entry.reason ?? losesTo(winner ?? entry, entry) })),
   };
 }
 
@@ -62,9 +62,10 @@ function judge(tag: string, line: RegExp, prereleases: boolean): Entry {
   return { tag, version, onLine, reason: null };
 }
 
-function losesTo(winner: Entry | undefined, loser: Entry): string {
-  const same = winner?.version && loser.version && winner.version.compare(loser.version) === 0;
-  return `${same ? 'is the same version as' : 'is older than'} ${winner?.tag ?? ''}`;
+/** Both may be taken, so both are versions. */
+function losesTo(winner: Entry, loser: Entry): string {
+  const same = winner.version?.version === loser.version?.version;
+  return `${same ? 'is the same version as' : 'is older than'} ${winner.tag}`;
 }
 
 function nearestFirst(a: Entry, b: Entry): number {

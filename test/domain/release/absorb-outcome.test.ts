@@ -75,6 +75,15 @@ describe('a finished rollout', () => {
     });
   });
 
+  test('remembers what was wanted of this very target', () => {
+    const before = planning();
+    const targets = before.evaluation?.targets.map((t) => ({ ...t, desired: `for ${t.name}` })) ?? [];
+    const evaluation = before.evaluation === null ? null : { ...before.evaluation, targets };
+    const after = absorbOutcome({ ...before, evaluation }, rollout([wentBack('web-1'), wentBack('web-2')]), LATER);
+    expect(after.targets['web-1']?.stuck?.wanted).toBe('for web-1');
+    expect(after.targets['web-2']?.stuck?.wanted).toBe('for web-2');
+  });
+
   test('that could not be measured leaves the new image, Failed, with its way back', () => {
     const failed = done(
       'web-1',
@@ -192,6 +201,8 @@ describe('the digest that failed', () => {
       other,
       { ...entry, by: 'ana', reason: 'v6-b1 on web-1: NotReady', cooldownOnly: false },
     ]);
+    const unrelated = absorbOutcome(planning({ blocked: [other] }), rollout([wentBack('web-1', { failure })]), LATER);
+    expect(unrelated.blocked[1]).toMatchObject({ by: 'holdfast', cooldownOnly: true });
     const cooling = { ...by, cooldownOnly: true };
     const again = absorbOutcome(planning({ blocked: [cooling] }), rollout([wentBack('web-1')]), LATER);
     expect(again.blocked).toEqual([entry]);
@@ -244,6 +255,11 @@ describe('the approval of a plan', () => {
 
   test('is used up by a rollout that changed something', () => {
     expect(absorbOutcome(planning({ approval }), rollout([promoted('web-1')]), LATER).approval).toBeNull();
+  });
+
+  test('is used up as soon as one target was changed', () => {
+    const held = done('web-2', { phase: 'Held', reason: 'PreflightFailed', message: '' });
+    expect(absorbOutcome(planning({ approval }), rollout([promoted('web-1'), held]), LATER).approval).toBeNull();
   });
 
   test('stands where nothing of the plan was done', () => {

@@ -69,6 +69,45 @@ describe('an image that somebody else wrote', () => {
     );
   });
 
+  test.each([
+    ['WorkloadPaused', { paused: true }],
+    ['ZeroReplicas', { replicas: 0 }],
+    ['OnDeleteStrategy', { strategy: 'OnDelete' }],
+  ] as const)(
+    'is not brought back either where nothing can be rolled (%s), whatever is wanted',
+    (reason, overrides) => {
+      const result = at({ ...swapped(SWAPPED, OLD), ...overrides }, resolved('b1'));
+      expect(planned(result)).toEqual([]);
+      expect(viewOf(result)).toMatchObject({ phase: 'Drifted', reason });
+      expect(viewOf(result).message).not.toContain('going back is not possible');
+    },
+  );
+
+  test('stays where what was applied is blocked by the digest of one of its platforms', () => {
+    const state = { ...start(of), spec: { ...of, blocklist: [digest('ee')] } };
+    const line = resolved('b1', { platformDigests: { 'linux/amd64': digest('ee') } });
+    expect(planned(at(swapped(SWAPPED, NEW), line, state))).toEqual([]);
+  });
+
+  test('stays where what was applied has failed elsewhere, and says so', () => {
+    const stuck = {
+      phase: 'Failed' as const,
+      reason: 'x',
+      message: 'not measured',
+      image: OLD,
+      wanted: NEW,
+      rollbackTo: null,
+      at: NOW,
+    };
+    const both = spec({ targets: [target('web-1'), target('web-2')], blocklist: [digest('b1')] });
+    const state = start(both, { targets: { 'web-2': { ...unknownTarget, applied: OLD, passed: OLD, stuck } } });
+    const found = { 'web-1': swapped(SWAPPED, OLD), 'web-2': managed(OLD) };
+    const result = evaluate(state, observe(both, resolved('b1'), found), NOW);
+    expect(planned(result)).toEqual([]);
+    expect(viewOf(result)).toMatchObject({ phase: 'Drifted', reason: 'Blocked' });
+    expect(viewOf(result).message).toContain(`; and going back is not possible: ${OLD} ended as Failed on web-2: `);
+  });
+
   test('goes on to what is wanted where that has moved meanwhile', () => {
     const result = at(swapped(SWAPPED, OLD), resolved('b1'));
     expect(viewOf(result).phase).toBe('Drifted');
@@ -173,6 +212,28 @@ describe('what counts as applied', () => {
     expect(result.state.targets['web-1']).toMatchObject({ applied: NEW, appliedVersion: 'v6-old', passed: NEW });
   });
 
+  test('is not what marks say that are about another image', () => {
+    const odd = managed(SWAPPED, { marks: marks({ managedBy: 'release/hive', applied: OLD }) });
+    const result = at(odd, resolved('b1'), remembering({ applied: NEW, passed: NEW }));
+    expect(result.state.targets['web-1']).toMatchObject({ applied: NEW });
+  });
+
+  test('keeps what is known to have passed where only the mark of that got lost', () => {
+    const found = managed(NEW, { marks: marks({ managedBy: 'release/hive', applied: NEW, passed: OLD }) });
+    const result = at(found, resolved('b1'), remembering({ applied: NEW, appliedVersion: 'v6-b1', passed: NEW }));
+    expect(viewOf(result).phase).toBe('Current');
+    expect(result.state.targets['web-1']).toMatchObject({ passed: NEW, appliedVersion: 'v6-b1' });
+  });
+
+  test('is never taken for adopted as well', () => {
+    expect(at(managed(NEW), resolved('b1')).state.targets['web-1']).toMatchObject({ applied: NEW, adopted: null });
+  });
+
+  test('is no rollback at first sight where the marks tell of none, also while the registry is down', () => {
+    const observation = { ...observe(of, resolved('b1'), { 'web-1': managed(OLD) }), lines: {} };
+    expect(evaluate(start(of), observation, NOW).state.targets['web-1']?.stuck).toBeNull();
+  });
+
   test('is what the marks say after a terminate', () => {
     const result = at(swapped(SWAPPED, NEW), resolved('b1'));
     expect(result.state.targets['web-1']).toMatchObject({ applied: NEW, appliedVersion: 'v6-old', passed: NEW });
@@ -272,6 +333,20 @@ describe('three drifts by one other writer', () => {
     ]);
     expect(seenOften.state.targets['web-1']?.drifts).toEqual({ writer: 'argocd', count: 1, lastImage: SWAPPED });
     expect(viewOf(seenOften).phase).toBe('Drifted');
+  });
+
+  test('are not held against a drift of ours', () => {
+    const ours = swapped(SWAPPED, NEW, 'holdfast');
+    const before = remembering({ applied: NEW, drifts: { writer: 'argocd', count: 3, lastImage: '' } });
+    expect(viewOf(at(ours, resolved('b1'), before)).phase).toBe('Drifted');
+  });
+
+  test('are still one where another manager comes to own the same image', () => {
+    const shared = series([
+      [SWAPPED, 'argocd'],
+      [SWAPPED, 'kubectl'],
+    ]);
+    expect(shared.state.targets['web-1']?.drifts).toEqual({ writer: 'argocd', count: 1, lastImage: SWAPPED });
   });
 
   test('are one while the writer goes on changing the image', () => {

@@ -235,6 +235,14 @@ describe('a line that cannot be resolved', () => {
     );
   });
 
+  test('keeps each target its own phase', () => {
+    const two = spec({ targets: [target('web-1'), target('web-2')] });
+    const found = { 'web-1': managed(OLD), 'web-2': managed(NEW) };
+    const before = evaluate(start(two), observe(two, resolved('b1'), found), NOW);
+    const after = evaluate(before.state, observe(two, unread(), found), NOW);
+    expect(after.evaluation.targets.map((t) => t.phase)).toEqual(['Pending', 'Current']);
+  });
+
   test('leaves a target Unknown that was never seen otherwise', () => {
     const result = evaluate(start(of), observe(of, unread('denied'), { 'web-1': managed(OLD) }), NOW);
     expect(viewOf(result)).toMatchObject({ phase: 'Unknown', reason: 'RegistryUnreachable', desired: null });

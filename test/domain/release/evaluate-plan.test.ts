@@ -125,6 +125,28 @@ describe('the modes', () => {
     expect(result.evaluation).toMatchObject({ effectiveMode: 'Observe', modeReason: null });
   });
 
+  test('several reasons are all told', () => {
+    const of = spec({
+      incumbents: [
+        { namespace: 'ops', name: 'a' },
+        { namespace: 'ops', name: 'b' },
+      ],
+    });
+    const observation = observe(of, resolved('b1'), fleet(managed(OLD)));
+    const incumbents = ['a', 'b'].map((name) => ({ name: `CronJob ops/${name}`, state: read('active' as const) }));
+    const result = evaluate(
+      start(of, { paused: { by: 'ana', reason: '', at: NOW } }),
+      { ...observation, incumbents },
+      NOW,
+    );
+    const both =
+      'incumbent CronJob ops/a is active; suspend or delete it; incumbent CronJob ops/b is active; suspend or delete it';
+    expect(result.evaluation.modeReason).toBe(`paused by ana; holdfast resume; ${both}`);
+    expect(result.state.conditions).toContainEqual(
+      expect.objectContaining({ type: 'IncumbentActive', status: 'True', message: both }),
+    );
+  });
+
   test('a pause holds Enforce down to Shadow, and says who paused', () => {
     const paused = at(start(spec(), { paused: { by: 'ana', reason: 'on call', at: NOW } }));
     expect(paused.evaluation).toMatchObject({
@@ -245,6 +267,43 @@ describe('windows and freezes', () => {
       message: `kubectl-set wrote ${OLD}; this release applied ${NEW}; outside its windows; the next one opens at 2026-03-02T22:00:00Z`,
     });
     expect(planned(result)).toEqual([]);
+  });
+
+  test('the first of several instants is when it is looked at again', () => {
+    const notBefore = (minutes: number) => ({ notBefore: NOW + minutes * MINUTE });
+    const two = (first: number, second: number) => {
+      const state = remembering({ 'web-1': { stuck: null }, 'web-2': notBefore(first), 'web-3': notBefore(second) });
+      const edge = spec({
+        targets: [target('web-1'), target('web-2'), target('web-3', { track: { tag: 'v6-edge' } })],
+      });
+      const observation = observe(edge, resolved('b1'), fleet(managed(OLD)));
+      const lines = { ...observation.lines, [`${edge.image}:v6-edge`]: read(resolved('e1', { tag: 'v6-edge' })) };
+      return evaluate({ ...state, spec: edge }, { ...observation, lines }, NOW).evaluation.changesAt;
+    };
+    expect(two(5, 3)).toBe(NOW + 3 * MINUTE);
+    expect(two(3, 5)).toBe(NOW + 3 * MINUTE);
+    // A window that closes before that comes first, where there is something to do.
+    const of = spec({ windows: [{ from: '11:00', to: '12:02', timeZone: 'UTC' }] });
+    const open = at(remembering({ 'web-2': notBefore(5) }, start(of)));
+    expect(planned(open)).toEqual(['web-1']);
+    expect(open.evaluation.changesAt).toBe(NOW + 2 * MINUTE);
+  });
+
+  test('a drifted target that goes back to what was applied waits for the first of both', () => {
+    const of = spec({ minimumAge: '1h', windows: [{ from: '22:00', to: '23:00', timeZone: 'UTC' }] });
+    const drifted = managed(OLD, { image: image('v5-latest', '55'), imageWriter: writer('kubectl-set') });
+    const result = at(start(of), NOW, fleet(drifted));
+    expect(planned(result)).toEqual([]);
+    expect(viewOf(result)).toMatchObject({ phase: 'Drifted', reason: 'OutsideWindow' });
+    expect(result.evaluation.changesAt).toBe(NOW + HOUR);
+    const late = spec({ minimumAge: '20h', windows: [{ from: '22:00', to: '23:00', timeZone: 'UTC' }] });
+    expect(at(start(late), NOW, fleet(drifted)).evaluation.changesAt).toBe(NOW + 10 * HOUR);
+  });
+
+  test('that close while there is nothing to do are nothing to wait for', () => {
+    const of = spec({ windows: [{ from: '10:00', to: '14:00', timeZone: 'UTC' }] });
+    expect(at(start(of), NOW, fleet(managed(NEW))).evaluation.changesAt).toBeNull();
+    expect(at(start(of)).evaluation.changesAt).toBe(NOW + 2 * HOUR);
   });
 
   test('change nothing where there is nothing to do', () => {
@@ -406,6 +465,25 @@ describe('a target that was rolled back', () => {
     expect(planned(at(during.state, NOW + HOUR))).toEqual(['web-1', 'web-2', 'web-3']);
   });
 
+  test('tells by itself when its cooldown is over', () => {
+    const one = spec({ targets: [target('web-1')] });
+    const entry = { ...block, cooldownOnly: true };
+    const waiting = (blocked: ReleaseState['blocked']) =>
+      at(start(one, { blocked, targets: { 'web-1': { ...unknownTarget, applied: OLD, stuck: rolledBack } } }), NOW, {
+        'web-1': managed(OLD),
+      });
+    expect(waiting([{ ...entry, image: 'v1' }, entry]).evaluation.changesAt).toBe(NOW + HOUR);
+    expect(viewOf(waiting([block])).phase).toBe('RolledBack');
+    expect(waiting([block]).evaluation.changesAt).toBeNull();
+    // Under a pin the image is not held by its block, but by what became of it.
+    const pinned = { ...one, pin: 'v6-latest' };
+    const state = start(pinned, {
+      blocked: [entry],
+      targets: { 'web-1': { ...unknownTarget, applied: OLD, stuck: rolledBack } },
+    });
+    expect(viewOf(at(state, NOW, { 'web-1': managed(OLD) })).phase).toBe('RolledBack');
+  });
+
   test('on the word of a person waits for a person', () => {
     const aborted = { ...rolledBack, reason: 'Aborted' };
     const result = at(remembering({ 'web-1': { stuck: aborted } }), NOW + 100 * HOUR);
@@ -528,7 +606,11 @@ describe('the conditions of a release', () => {
       reason: phase,
       message: `web-2 is ${phase}: ${message}`,
     });
-    expect(conditionOf(result, 'Stalled')).toMatchObject({ status: 'True', reason: phase });
+    expect(conditionOf(result, 'Stalled')).toMatchObject({
+      status: 'True',
+      reason: phase,
+      message: `web-2 is ${phase}: ${message}`,
+    });
     expect(conditionOf(result, 'Ready')).toMatchObject({ status: 'False', reason: 'Degraded' });
   });
 
@@ -573,6 +655,14 @@ describe('the conditions of a release', () => {
       reason: 'Unreachable',
       message: expect.stringMatching(/^web-1 is Current: /) as string,
     });
+    expect(conditionOf(down, 'Ready')?.message).toMatch(/^web-1 is Current: .* could not be read/);
+    const mixed = spec({ targets: [target('web-1', { track: { tag: 'v6-edge' } }), target('web-2')] });
+    const observation = observe(mixed, unread('timeout', 'registry'), fleet(managed(NEW)));
+    const lines = { ...observation.lines, [`${mixed.image}:v6-edge`]: read(resolved('b1', { tag: 'v6-edge' })) };
+    const known = evaluate(start(mixed), observe(mixed, resolved('b1'), fleet(managed(NEW))), NOW).state;
+    const half = evaluate(known, { ...observation, lines }, NOW);
+    expect(conditionOf(half, 'RegistryReachable')?.message).toMatch(/^web-2 is Current: /);
+    expect(conditionOf(half, 'Ready')?.message).toMatch(/^web-2 is Current: /);
   });
 });
 

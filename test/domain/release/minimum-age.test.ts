@@ -138,12 +138,20 @@ describe('a minimum age', () => {
     ['has it already', managed(image('v6-latest', 'b1')), false],
     ['drifted, but was given it', managed(image('v6-latest', 'b1'), { image: A }), false],
     ['can take it', managed(A), true],
+    ['was given it by hand, though it runs under another', managed(A, { image: image('v6-latest', 'b1') }), true],
     ['was never written to', workload(A), true],
   ])('waits for a target that %s: only where it may still take the candidate', (_what, found, waits) => {
     const first = at(0, start(of), resolved('b1'), managed(A)).state;
     const state = { ...first, targets: {} };
     const result = at(1, state, resolved('c1'), found);
     expect(result.state.candidates[KEY]?.digest).toBe(waits ? digest('b1') : digest('c1'));
+  });
+
+  test('waits for the last of the targets on its line', () => {
+    const first = at(0, start(of), resolved('b1'), managed(A)).state;
+    const B = managed(image('v6-latest', 'b1'));
+    const result = at(1, { ...first, targets: {} }, resolved('c1'), { 'web-1': B, 'web-2': B, 'web-3': managed(A) });
+    expect(result.state.candidates[KEY]?.digest).toBe(digest('b1'));
   });
 
   test('does not wait for a target that somebody gave it meanwhile', () => {

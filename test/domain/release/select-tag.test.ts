@@ -29,10 +29,13 @@ describe('the newest tag of a semver line', () => {
 
   test('says why each of the others lost', () => {
     expect(
-      selectTag(['v5.9.0', 'v5.1', 'latest', 'v5.10.0', 'v5.11.0-rc1', '5.10.0', 'v6.0.0', 'v7.0.0', 'v5.10.0'], {
-        line: '^v?5\\.',
-        prereleases: false,
-      }),
+      selectTag(
+        ['v5.9.0', 'v5.1', 'aaa', 'latest', 'v5.10.0', 'v5.11.0-rc1', '5.10.0', 'v6.0.0', 'v7.0.0', 'v5.10.0'],
+        {
+          line: '^v?5\\.',
+          prereleases: false,
+        },
+      ),
     ).toEqual({
       tag: 'v5.10.0',
       rejected: [
@@ -43,6 +46,7 @@ describe('the newest tag of a semver line', () => {
         { tag: 'v7.0.0', reason: 'does not match ^v?5\\.' },
         { tag: 'v6.0.0', reason: 'does not match ^v?5\\.' },
         { tag: 'latest', reason: 'does not match ^v?5\\.' },
+        { tag: 'aaa', reason: 'does not match ^v?5\\.' },
       ],
     });
   });
@@ -60,6 +64,11 @@ describe('the newest tag of a semver line', () => {
       rejected: [{ tag: 'v6.0.0', reason: 'does not match ^v5\\.' }],
     });
     expect(selectTag([], { line: '^v5\\.', prereleases: false })).toEqual({ tag: null, rejected: [] });
+  });
+
+  test('names versions of other lines before what is none, whatever they are called', () => {
+    const { rejected } = selectTag(['zzz', '1.0.0', '3.0.0', '2.0.0'], { line: '^5', prereleases: false });
+    expect(rejected.map((r) => r.tag)).toEqual(['3.0.0', '2.0.0', '1.0.0', 'zzz']);
   });
 
   test('does not depend on the order of the listing', () => {
