@@ -23,6 +23,7 @@ export function waitingOf(
 ): Waiting | null {
   const at = since === null ? null : instant(since);
   const { evaluation } = state;
+  const targets = evaluation?.targets ?? [];
   switch (phase) {
     case 'Suspended':
       return { for: 'spec.suspend', since: at, who: 'person', next: 'set suspend: false and apply the spec' };
@@ -31,13 +32,13 @@ export function waitingOf(
     case 'RollingOut':
       return rollout === null ? null : rollingOf(rollout);
     case 'Degraded':
-      return degradedOf(evaluation?.targets ?? [], at);
+      return degradedOf(targets, at);
     case 'Unknown':
-      return unknownOf(evaluation?.targets ?? [], at);
+      return unknownOf(targets, at);
     case 'Pending':
       return pendingOf(state, at);
     case 'Held':
-      return heldOf(evaluation?.targets ?? [], evaluation?.changesAt ?? null, at);
+      return heldOf(targets, evaluation?.changesAt ?? null, at);
     case 'Current':
       return null;
   }
@@ -109,10 +110,11 @@ function after(moving: TargetRollout, rollout: RolloutState): string {
   return next === undefined ? 'the rollout ends' : `${next.item.target} follows`;
 }
 
-function degradedOf(targets: readonly TargetView[], since: string | null): Waiting {
+function degradedOf(targets: readonly TargetView[], since: string | null): Waiting | null {
   const target = targets.find((t) => t.phase === 'Failed') ?? targets.find((t) => t.phase === 'RolledBack');
+  if (target === undefined) return null;
   return {
-    for: `${target?.name ?? ''}, which is ${target?.phase ?? ''}: ${target?.message ?? ''}`,
+    for: `${target.name}, which is ${target.phase}: ${target.message}`,
     since,
     who: 'person',
     next: 'another image is rolled as soon as one is wanted; holdfast retry tries this one again',
@@ -160,11 +162,12 @@ const lifts: Readonly<Record<HeldReason, Waiting['who']>> = {
   WriteInvalid: 'person',
 };
 
-function heldOf(targets: readonly TargetView[], changesAt: number | null, since: string | null): Waiting {
+function heldOf(targets: readonly TargetView[], changesAt: number | null, since: string | null): Waiting | null {
   const target = targets.find((t) => t.phase === 'Held') ?? targets.find((t) => t.phase === 'Drifted');
-  const reason = target?.reason ?? '';
+  if (target === undefined) return null;
+  const { name, reason, message } = target;
   return {
-    for: `${target?.name ?? ''} (${reason}): ${target?.message ?? ''}`,
+    for: `${name} (${reason}): ${message}`,
     since,
     who: isHeldReason(reason) ? lifts[reason] : 'person',
     next:

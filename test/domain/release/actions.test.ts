@@ -5,6 +5,7 @@ import { applyAction } from '../../../src/domain/release/apply-action.ts';
 import { needsVerification } from '../../../src/domain/release/apply-approval.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
+import { recordRefusal } from '../../../src/domain/release/record-decision.ts';
 import type { RolloutState } from '../../../src/domain/release/rollout.ts';
 import { targetName } from '../../../src/domain/release/spec.ts';
 import type { ReleaseState } from '../../../src/domain/release/state.ts';
@@ -657,6 +658,12 @@ describe('releasing ownership and running now', () => {
 
   test('evaluate at once', () => {
     expect(done(start(), 'runNow')).toMatchObject({ effect: 'evaluate', record: 'evaluates now', forward: false });
+  });
+
+  test('that are refused with nobody to answer are recorded', () => {
+    expect(recordRefusal(start(), 'unpin by signal: nobody has pinned it', NOW).evidence).toEqual([
+      { at: NOW, kind: 'decision', outcome: 'refused', message: 'unpin by signal: nobody has pinned it' },
+    ]);
   });
 
   test('are recorded without a reason where none was given', () => {

@@ -283,6 +283,15 @@ describe('the phase of a release and what it waits for', () => {
     });
   });
 
+  test('AwaitingApproval: names every image of the plan', () => {
+    const state = evaluated({ approval: 'beforeFirst' });
+    const { evaluation } = state;
+    if (evaluation === null) throw new Error('not evaluated');
+    const items = evaluation.plan.items.map((item, index) => (index === 0 ? item : { ...item, toLabel: 'v7' }));
+    const mixed = { ...state, evaluation: { ...evaluation, plan: { ...evaluation.plan, items } } };
+    expect(statusOf(mixed).waiting?.for).toMatch(/^an approval of v6-b1, v7 on 3 targets /);
+  });
+
   test('AwaitingApproval: a person, for a step of a rollout', () => {
     const living = rollout([
       promoted('web-1'),
@@ -313,6 +322,8 @@ describe('the phase of a release and what it waits for', () => {
       phase: 'RollingOut',
       waiting: { for: 'web-2: Soaking', since: '2026-03-02T12:00:01Z', who: 'rollout', next: 'web-3 follows' },
     });
+    const second = rollout([rolling('web-1'), rolling('web-2', { step: 'Soaking' })]);
+    expect(statusOf(evaluated(), second).waiting?.for).toBe('web-2: Soaking');
     const last = rollout([promoted('web-1'), rolling('web-2', { step: 'Rolling' })]);
     expect(statusOf(evaluated(), last).waiting).toMatchObject({ for: 'web-2: Rolling', next: 'the rollout ends' });
     const stopped = { target: 'web-1', reason: 'x', message: 'crash loop', cause: 'measured' as const };
