@@ -364,8 +364,12 @@ export function simulate(decisions: Decisions, spec: ReleaseSpec, story: readonl
     oracle.mode = spec.mode;
     // A living rollout is asked to report; what people set in the release that is gone is gone with it.
     if (rollout !== null) rollout = applyControl(rollout, { kind: 'mode', mode: spec.mode }, now);
-    oracle.ours.clear();
-    for (const [name, { marks }] of fleet.targets) if (marks.applied !== null) oracle.ours.set(name, marks.applied);
+    // What was found as wanted is forgotten with the release; what a living rollout was planned on is not.
+    for (const [name, { marks }] of fleet.targets) {
+      if (rollout?.targets.some((t) => t.item.target === name)) continue;
+      if (marks.applied === null) oracle.ours.delete(name);
+      else oracle.ours.set(name, marks.applied);
+    }
     const marked = new Set([...fleet.targets.values()].flatMap((t) => t.marks.blocked).map((mark) => mark.image));
     for (const image of oracle.blocked)
       if (!marked.has(image) && !spec.blocklist.includes(image)) oracle.blocked.delete(image);
