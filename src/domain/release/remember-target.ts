@@ -4,10 +4,10 @@ import type { WorkloadSnapshot } from './observation.ts';
 import type { TargetMemory } from './state.ts';
 
 /** Field manager of every write of ours. */
-export const OWN_MANAGER = 'holdfast';
+const OWN_MANAGER = 'holdfast';
 
 /** Stands for a writer that left no trace in managedFields. */
-export const UNTRACED_WRITER = 'a writer that left no trace in managedFields';
+const UNTRACED_WRITER = 'a writer that left no trace in managedFields';
 
 /** Drifts in a row by one other writer after which its image is left alone. */
 export const SECOND_WRITER_DRIFTS = 3;
