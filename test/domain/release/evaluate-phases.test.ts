@@ -98,6 +98,16 @@ describe('a target that runs something else', () => {
     });
   });
 
+  test('is planned in the order of the spec also where lines alternate', () => {
+    const edge = { track: { tag: 'v6-edge' } };
+    const of = spec({ targets: [target('a', edge), target('b'), target('c', edge), target('d')] });
+    const found = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, managed(OLD)]));
+    const result = evaluate(start(of), observe(of, resolved('b1'), found), NOW);
+    expect(planned(result)).toEqual(['a', 'b', 'c', 'd']);
+    expect(result.evaluation.targets.map((t) => t.name)).toEqual(['a', 'b', 'c', 'd']);
+    expect(Object.keys(result.state.targets)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   test('is adopted at first sight, not taken for drift', () => {
     expect(viewOf(one(workload(OLD)))).toMatchObject({ phase: 'Pending', applied: null });
   });
