@@ -33,16 +33,19 @@ export function isWaveOpen(state: RolloutState, target: string): boolean {
 }
 
 /**
- * The name under which a target's step is asked for: its own under `beforeEach`; under `afterCanary` the first of the
- * second wave, once for all. Null where nobody is asked, which is so for a target that nothing is written to.
+ * The name under which a target's step is asked for: its own under `beforeEach`; under `afterCanary` the first after the
+ * canary, once for all. Null where nobody is asked, which is so for a target that nothing is written to.
  */
 export function approvalFor(state: RolloutState, target: TargetRollout): string | null {
   if (target.item.action === 'verify') return null;
   if (state.spec.approval === 'beforeEach') return target.item.target;
-  if (state.spec.approval !== 'afterCanary' || state.waves[0]?.includes(target.item.target) === true) return null;
-  return (
-    state.targets.find((t) => t.item.action === 'roll' && !state.waves[0]?.includes(t.item.target))?.item.target ?? null
-  );
+  if (state.spec.approval !== 'afterCanary' || isCanary(state, target)) return null;
+  const first = state.targets.find((t) => t.item.action === 'roll' && !isCanary(state, t));
+  return first?.item.target ?? null;
+}
+
+function isCanary(state: RolloutState, target: TargetRollout): boolean {
+  return !state.canaryBefore && state.waves[0]?.includes(target.item.target) === true;
 }
 
 /** True where a person let this step go on. */

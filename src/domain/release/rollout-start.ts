@@ -1,4 +1,5 @@
 import { advance } from './advance-rollout.ts';
+import { sameContent } from './deployed-image.ts';
 import type { PlanItem } from './plan.ts';
 import type { RolloutState, TargetRollout } from './rollout.ts';
 import type { ReleaseSpec } from './spec.ts';
@@ -40,8 +41,23 @@ export function startRollout(start: StartRollout): RolloutState {
       items.map((item) => item.target),
       spec.waves,
     ),
+    canaryBefore: provedBefore(items, state.targets),
   };
   return advance(begun, now);
+}
+
+/** True where a target that is not in the plan has passed an image that the plan rolls. */
+function provedBefore(items: readonly PlanItem[], memories: Readonly<Record<string, TargetMemory>>): boolean {
+  const planned = new Set(items.map((item) => item.target));
+  const passed = Object.entries(memories).flatMap(([name, memory]) =>
+    planned.has(name) || memory.passed === null ? [] : memory.passed,
+  );
+  return items.some((item) => isUpdate(item, memories[item.target]) && passed.some((p) => sameContent(p, item.to)));
+}
+
+/** A target that goes back to what was applied there is none that a person was to be asked about. */
+function isUpdate(item: PlanItem, memory: TargetMemory | undefined): boolean {
+  return item.action === 'roll' && !sameContent(item.to, memory?.applied ?? '');
 }
 
 function waitingTarget(item: PlanItem, memory: TargetMemory | undefined, now: number): TargetRollout {

@@ -30,6 +30,11 @@ export interface RolloutState {
   readonly targets: readonly TargetRollout[];
   /** Names of targets by wave; the first wave is the canary alone. */
   readonly waves: readonly (readonly string[])[];
+  /**
+   * An earlier rollout proved one of these images on another target and ended before the rest. Its canary is then not
+   * in this plan, and whoever is to be asked after the canary is asked before the first target.
+   */
+  readonly canaryBefore: boolean;
 }
 
 /** `stop` leaves the target in progress where it is; `rollback` brings it back; `now` cuts even a rollback short. */

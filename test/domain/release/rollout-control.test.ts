@@ -9,6 +9,7 @@ import {
   setPaused,
 } from '../../../src/domain/release/rollout-control.ts';
 import type { Abort, RolloutState } from '../../../src/domain/release/rollout.ts';
+import type { TargetMemory } from '../../../src/domain/release/state.ts';
 import {
   begin,
   crash,
@@ -175,6 +176,34 @@ describe('approvals', () => {
     expect(of(state, 'web-3').step).toBe('Waiting');
     state = ok(state, 'web-2');
     expect(todo(state)).toBe('web-1 done, web-2 preflight, web-3 preflight');
+  });
+
+  describe('after the canary, where the rollout that proved the canary was lost before it asked', () => {
+    const resumed = (canary: Partial<TargetMemory>, items = [item('web-2'), item('web-3')]) =>
+      begin({ approval: 'afterCanary' }, items, {
+        targets: { 'web-1': { ...unknownTarget, ...canary } },
+      });
+
+    test('are asked before the first target that is left', () => {
+      const state = resumed({ applied: TO, passed: TO });
+      expect(todo(state)).toBe('web-2 wait approval, web-3 wait wave');
+      expect(todo(ok(state, 'web-2'))).toBe('web-2 preflight, web-3 wait wave');
+      expect(todo(take(ok(state, 'web-2'), 'web-2', ...good))).toBe('web-2 done, web-3 preflight');
+    });
+
+    test('are not, where no other target has passed the image: the first that is left is the canary', () => {
+      for (const canary of [{ applied: TO, passed: null }, { applied: FROM, passed: FROM }, {}]) {
+        expect(todo(resumed(canary))).toBe('web-2 preflight, web-3 wait wave');
+      }
+    });
+
+    test('are not for a target that goes back to what was applied there', () => {
+      const knew = { ...unknownTarget, applied: TO, passed: TO };
+      const state = begin({ approval: 'afterCanary' }, [item('web-2', { why: 'drift' })], {
+        targets: { 'web-1': knew, 'web-2': knew },
+      });
+      expect(todo(state)).toBe('web-2 preflight');
+    });
   });
 
   test('before each are asked with every target, the canary too', () => {

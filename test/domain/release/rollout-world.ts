@@ -71,6 +71,7 @@ export function rollout(targets: readonly TargetRollout[], overrides: Partial<Ro
     decisions: [],
     targets,
     waves: targets.map((t) => [t.item.target]),
+    canaryBefore: false,
     ...overrides,
   };
 }
