@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 const checks: readonly (readonly [string, ...string[]])[] = [
   ['tsc', '--project', '.'],
   ['eslint', '.', '--max-warnings', '0'],
-  ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'test', 'scripts'],
+  ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'test', 'bench', 'scripts'],
   ['knip'],
   ['prettier', '--check', '--log-level', 'warn', '.'],
 ];
