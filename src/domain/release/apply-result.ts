@@ -189,7 +189,11 @@ function restored(
   { verdict }: ResultOf<'restorePlacements'>,
   now: number,
 ): RolloutState {
-  if (target.failure !== null) return wentBack(state, target, verdict.kind === 'pass' ? null : said(verdict), now);
+  if (target.failure !== null) {
+    return verdict.kind === 'pass'
+      ? wentBack(state, { ...target, moved: [] }, null, now)
+      : wentBack(state, target, said(verdict), now);
+  }
   switch (verdict.kind) {
     case 'pass':
       if (state.abort !== null) return aborted(state, target, now);

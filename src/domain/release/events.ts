@@ -45,6 +45,10 @@ function sayings(was: TargetRollout, is: TargetRollout): Saying[] {
   const { from, to, toLabel } = is.item;
   const said: Saying[] = [];
   if (was.step !== is.step) {
+    if (isRestored(was, is)) {
+      const agents = was.moved.map((placement) => placement.name).join(', ');
+      said.push(['Normal', 'PlacementsRestored', `placements of ${agents} were written back as they were before`]);
+    }
     if (is.step === 'Patching') said.push(['Normal', 'RollingOut', `rolling out ${toLabel} (${to}), from ${from}`]);
     if (is.step === 'Soaking') said.push(['Normal', 'Soaking', `${toLabel} passed the gate and soaks`]);
     if (is.step === 'RollingBack') {
@@ -53,9 +57,6 @@ function sayings(was: TargetRollout, is: TargetRollout): Saying[] {
         'RollingBack',
         `rolling back to ${is.rollbackTo?.image ?? 'the image before'}: ${is.failure?.message ?? 'asked for by a person'}`,
       ]);
-    }
-    if (was.step === 'Restoring' && is.step !== 'RollingBack') {
-      said.push(['Normal', 'PlacementsRestored', 'placements that the swap had moved were written back']);
     }
   }
   if (was.outcome === null && is.outcome !== null) {
@@ -67,4 +68,9 @@ function sayings(was: TargetRollout, is: TargetRollout): Saying[] {
     else said.push(['Normal', reason === '' ? phase : reason, message]);
   }
   return said;
+}
+
+/** Only what was read back empties the list: a restoration that was aborted, refused or not measured leaves it. */
+function isRestored(was: TargetRollout, is: TargetRollout): boolean {
+  return was.step === 'Restoring' && was.moved.length > 0 && is.moved.length === 0;
 }
