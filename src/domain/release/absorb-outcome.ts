@@ -1,9 +1,12 @@
+import { planHash } from '../core/plan-hash.ts';
 import { imageParts } from './deployed-image.ts';
 import { unknownTarget } from './initial-state.ts';
+import type { Evaluation, Plan, TargetView } from './plan.ts';
 import { recordOutcome } from './record-decision.ts';
 import type { RolloutState, TargetOutcome, TargetRollout } from './rollout.ts';
 import { summariseRollout } from './rollout-summary.ts';
 import type { Blocked, ReleaseState, TargetMemory } from './state.ts';
+import { targetStatuses } from './target-status.ts';
 
 /** How many finished rollouts are kept. */
 const ROLLOUTS_KEPT = 20;
@@ -23,7 +26,7 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
     const { outcome } = target;
     if (outcome === null) continue;
     const name = target.item.target;
-    targets[name] = absorbTarget(targets[name] ?? unknownTarget, target, outcome, state, now);
+    targets[name] = absorbTarget(targets[name] ?? unknownTarget, target, outcome, { state, rollout, now });
   }
 
   const failed = rollout.targets.filter(isMeasuredFailure);
@@ -33,6 +36,7 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
     {
       ...state,
       targets,
+      evaluation: asLeft(state.evaluation, rollout, targets),
       blocked: failed.reduce((blocked, target) => withFailure(blocked, target, state, now), state.blocked),
       candidates: Object.fromEntries(
         Object.entries(state.candidates).map(([key, candidate]) => [
@@ -52,14 +56,33 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
   );
 }
 
+/**
+ * The last evaluation as the rollout left the targets: what is shown until the world is read again, and after that for
+ * as long as the registry does not answer. What was planned is done or over, and what comes next is not known yet.
+ */
+function asLeft(
+  evaluation: Evaluation | null,
+  rollout: RolloutState,
+  memories: Readonly<Record<string, TargetMemory>>,
+): Evaluation | null {
+  if (evaluation === null) return null;
+  const shown = new Map(targetStatuses(evaluation.targets, rollout).map((status) => [status.name, status]));
+  const targets = evaluation.targets.map((view): TargetView => {
+    const { phase, step, reason, message, current, rollbackTo } = shown.get(view.name) ?? view;
+    const applied = memories[view.name]?.applied ?? view.applied;
+    return { ...view, phase, step, reason, message, current, rollbackTo, applied };
+  });
+  const plan: Plan = { release: rollout.release, items: [] };
+  return { ...evaluation, targets, plan, planHash: planHash(plan) };
+}
+
 function absorbTarget(
   memory: TargetMemory,
   target: TargetRollout,
   outcome: TargetOutcome,
-  state: ReleaseState,
-  now: number,
+  { state, rollout, now }: { readonly state: ReleaseState; readonly rollout: RolloutState; readonly now: number },
 ): TargetMemory {
-  const written = withWritten(memory, target, outcome);
+  const written = withWritten(memory, target, outcome, rollout.startedAt);
   const wanted = state.evaluation?.targets.find((t) => t.name === target.item.target)?.desired ?? target.item.to;
   const stuck = (phase: 'RolledBack' | 'Failed' | 'Held'): TargetMemory => ({
     ...written,
@@ -102,8 +125,15 @@ function nextAttempt(
 }
 
 /** What is on the target now by our own hand, and that whoever puts another image there drifts anew. */
-function withWritten(memory: TargetMemory, target: TargetRollout, outcome: TargetOutcome): TargetMemory {
-  const used = { ...memory, skipPreflight: null };
+function withWritten(
+  memory: TargetMemory,
+  target: TargetRollout,
+  outcome: TargetOutcome,
+  startedAt: number,
+): TargetMemory {
+  // What a person said after the rollout had begun is for the next one.
+  const { skipPreflight } = memory;
+  const used = skipPreflight !== null && skipPreflight.at > startedAt ? memory : { ...memory, skipPreflight: null };
   if (!target.changed && outcome.phase !== 'Current') return used;
   const { item, rollbackTo, wentBack } = target;
   const applied = wentBack && rollbackTo !== null ? rollbackTo : { image: item.to, version: item.toLabel };

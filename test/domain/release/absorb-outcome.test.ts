@@ -5,7 +5,21 @@ import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
 import type { TargetRollout } from '../../../src/domain/release/rollout.ts';
 import type { ReleaseState, TargetMemory } from '../../../src/domain/release/state.ts';
 import { done, FROM, promoted, rolling, rollout, TO, TO_DIGEST, wentBack } from './rollout-world.ts';
-import { fleet, HOUR, image, managed, MINUTE, NOW, observe, planned, resolved, spec, start, viewOf } from './world.ts';
+import {
+  fleet,
+  HOUR,
+  image,
+  managed,
+  MINUTE,
+  NOW,
+  observe,
+  planned,
+  resolved,
+  spec,
+  start,
+  unread,
+  viewOf,
+} from './world.ts';
 
 const LATER = NOW + HOUR;
 
@@ -40,6 +54,13 @@ describe('a finished rollout', () => {
       // Brought back, so that the next swap counts anew.
       drifts: { writer: 'argocd', count: 2, lastImage: '' },
     });
+  });
+
+  test('leaves what a person has asked for after it had begun: it did not use that', () => {
+    const given = { by: 'ana', reason: 'the cure', at: NOW + 1 };
+    const outcome = { phase: 'Held', reason: 'PreflightFailed', message: 'answers 500' } as const;
+    expect(absorbed(done('web-1', outcome), { skipPreflight: given }).skipPreflight).toEqual(given);
+    expect(absorbed(done('web-1', outcome), { skipPreflight: { ...given, at: NOW } }).skipPreflight).toBeNull();
   });
 
   test('that only proved an image counts it as applied', () => {
@@ -365,5 +386,26 @@ describe('what is kept of a rollout', () => {
       state = absorbOutcome(state, rollout([promoted('web-1')], { id: `hive-${n}` }), LATER + n);
     }
     expect(state.rollouts.map((r) => r.id)).toEqual(Array.from({ length: 20 }, (_, n) => `hive-${n + 6}`));
+  });
+});
+
+describe('before the next look at the world', () => {
+  const ended = absorbOutcome(planning(), rollout([wentBack('web-1')]), LATER);
+
+  test('a target is shown as its rollout left it, and nothing is planned', () => {
+    expect(ended.evaluation?.targets.find((t) => t.name === 'web-1')).toMatchObject({
+      phase: 'RolledBack',
+      reason: 'CrashLoopBackOff',
+      message: 'rolled back: crash loop',
+      current: FROM,
+      rollbackTo: FROM,
+    });
+    expect(ended.evaluation?.plan.items).toEqual([]);
+    expect(ended.evaluation?.planHash).not.toBe(planning().evaluation?.planHash);
+  });
+
+  test('also where the registry does not answer that look: a failure is not hidden by it', () => {
+    const looked = evaluate(ended, observe(spec(), unread('timeout'), fleet(managed(FROM))), LATER + 1);
+    expect(viewOf(looked)).toMatchObject({ phase: 'RolledBack', reason: 'RegistryUnreachable' });
   });
 });
