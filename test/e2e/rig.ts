@@ -1,3 +1,4 @@
+import { Client, Connection } from '@temporalio/client';
 import { createKubernetes } from '../../src/activities/kubernetes/create.ts';
 import type { KubeObject, KubernetesClient, ObjectRef } from '../../src/activities/kubernetes/port.ts';
 import { annotationNames } from '../../src/domain/release/marks.ts';
@@ -68,6 +69,9 @@ export interface RecordedEvent extends KubeObject {
 export async function startRig(lab: LabEnv, prefix: string, kubeconfig: string | null = lab.kubeconfig): Promise<Rig> {
   const kubernetes = await createKubernetes({ name: 'test', kubeconfig: lab.kubeconfig });
   const namespace = await createNamespace(lab, prefix);
+  // Its own: a worker's client goes with the worker.
+  const connection = await Connection.connect({ address: lab.temporalAddress });
+  const client = new Client({ connection });
   let worker = kubeconfig === null ? null : await startTestWorker(lab, kubeconfig);
   const applied: AppliedRelease[] = [];
 
@@ -121,8 +125,7 @@ export async function startRig(lab: LabEnv, prefix: string, kubeconfig: string |
       );
     },
     async apply(name, spec) {
-      if (worker === null) throw new Error('no worker runs: workAs starts one');
-      const release = await applyRelease(worker.client, `${name}-${namespace}`, spec);
+      const release = await applyRelease(client, `${name}-${namespace}`, spec);
       applied.push(release);
       return release;
     },
@@ -153,6 +156,7 @@ export async function startRig(lab: LabEnv, prefix: string, kubeconfig: string |
       // What a failed test has left running would hold the worker up, and meet the next one.
       for (const release of applied) await release.terminate();
       await worker?.stop();
+      await connection.close();
       await kubernetes.close();
       await deleteNamespace(lab, namespace);
     },
