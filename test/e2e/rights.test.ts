@@ -185,11 +185,12 @@ describe('with the rights of deploy/release/enforce', () => {
     async () => {
       const since = await markAudit(lab);
       const one = await rig.image('whole', '1.0.0', { agents: AGENTS });
-      await deploySpoke(rig, 'whole-a', one);
-      await deploySpoke(rig, 'whole-b', one);
-      await rig.deploy(
-        spokeStatefulSet({ namespace: rig.namespace, name: 'whole-c', image: one.reference, node: 'real' }),
-      );
+      const set = { namespace: rig.namespace, name: 'whole-c', image: one.reference, node: 'real' as const };
+      await Promise.all([
+        deploySpoke(rig, 'whole-a', one),
+        deploySpoke(rig, 'whole-b', one),
+        rig.deploy(spokeStatefulSet(set)),
+      ]);
       const moved = { name: 'writer', backend: 'beta', model: 'large', effort: 'high', paused: false };
       await place(rig, 'whole-a', moved);
       const exec = { exec: { command: ['/spoke', 'probe', 'http://127.0.0.1:8080/api/health'] } };

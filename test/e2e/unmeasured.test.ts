@@ -43,8 +43,7 @@ describe.skipIf(lab.node === null)('on a real node what could not be measured is
 
   test('the right to ask pods over the API server is taken away in the soak', async () => {
     const one = await rig.image('proxy', '1.0.0', { agents: AGENTS });
-    await deploySpoke(rig, 'proxy-a', one);
-    await deploySpoke(rig, 'proxy-b', one);
+    await Promise.all(['proxy-a', 'proxy-b'].map((name) => deploySpoke(rig, name, one)));
     const targets = ['proxy-a', 'proxy-b'].map((name) => spokeTarget(rig, name));
     const release = await rig.apply('proxy', spokeSpec(rig, 'proxy', targets, { soak: '120s' }));
     await release.until('current', allCurrent('1.0.0'));
@@ -61,8 +60,7 @@ describe.skipIf(lab.node === null)('on a real node what could not be measured is
 
   test('the right to run a command in pods is taken away in the soak', async () => {
     const one = await rig.image('exec', '1.0.0');
-    await deploySpoke(rig, 'exec-a', one);
-    await deploySpoke(rig, 'exec-b', one);
+    await Promise.all(['exec-a', 'exec-b'].map((name) => deploySpoke(rig, name, one)));
     const health = { exec: { command: ['/spoke', 'probe', 'http://127.0.0.1:8080/api/health'] } };
     const targets = ['exec-a', 'exec-b'].map((name) => spokeTarget(rig, name, { health, agents: 'none' }));
     const release = await rig.apply('exec', spokeSpec(rig, 'exec', targets, { soak: '120s' }));
@@ -79,8 +77,7 @@ describe.skipIf(lab.node === null)('on a real node what could not be measured is
 
   test('a spoke goes on initialising for longer than the gate waits', async () => {
     const one = await rig.image('slow', '1.0.0', { agents: AGENTS });
-    await deploySpoke(rig, 'slow-a', one);
-    await deploySpoke(rig, 'slow-b', one);
+    await Promise.all(['slow-a', 'slow-b'].map((name) => deploySpoke(rig, name, one)));
     const targets = ['slow-a', 'slow-b'].map((name) => spokeTarget(rig, name));
     const release = await rig.apply('slow', spokeSpec(rig, 'slow', targets, { gateTimeout: '4s' }));
     await release.until('current', allCurrent('1.0.0'));
@@ -96,9 +93,9 @@ describe.skipIf(lab.node === null)('on a real node what could not be measured is
     const one = await rig.image('pull', '1.0.0', { agents: AGENTS });
     const release = await Promise.all(
       names.map(async (name) => {
-        for (const target of [`pull-${name}`, `spare-${name}`]) await deploySpoke(rig, target, one);
+        await Promise.all([`pull-${name}`, `spare-${name}`].map((target) => deploySpoke(rig, target, one)));
         const targets = [`pull-${name}`, `spare-${name}`].map((target) => spokeTarget(rig, target));
-        const rolloutTimeout = name === 'wait' ? '25s' : '300s';
+        const rolloutTimeout = name === 'wait' ? '15s' : '300s';
         const spec = spokeSpec(rig, 'pull', targets, { approval: 'beforeEach', rolloutTimeout });
         const applied = await rig.apply(`pull-${name}`, spec);
         await applied.until('current', allCurrent('1.0.0'));
