@@ -1,0 +1,34 @@
+import { markAudit } from '../access.ts';
+import { targetsWritten } from './audit.ts';
+import { eventsOf, imagesOf, mark, publish, read, readyImages } from './shop.ts';
+import { BAD_VERSION } from './stage.ts';
+import { claim, type Teller } from './story.ts';
+
+/** An image that starts well and breaks in its soak: back from the canary, blocked by its digest, nobody else touched. */
+export async function badRelease(teller: Teller): Promise<void> {
+  const { stage, timeline, follower } = teller;
+  const before = await imagesOf(stage);
+  const since = await markAudit(stage.lab);
+  timeline.tell('you', `publish ${BAD_VERSION}, which starts well and breaks a few seconds later`);
+  const bad = await publish(stage, BAD_VERSION, true);
+  await follower.until(`the canary gets ${BAD_VERSION}`, ({ targets }) => targets[0]?.current === bad.reference);
+  claim(teller, `only the canary has ${BAD_VERSION}`, await imagesOf(stage), { ...before, canary: bad.reference });
+  const status = await follower.until(
+    'the canary is rolled back',
+    ({ targets, rollout }) => targets[0]?.phase === 'RolledBack' && rollout === null,
+  );
+
+  claim(teller, 'every target has the image from before', await imagesOf(stage), before);
+  claim(teller, 'the canary is ready on it', await readyImages(stage, 'canary'), [before.canary]);
+  claim(teller, 'no other target was written to (audit log)', await targetsWritten(stage, since), ['canary']);
+  const canary = await read(stage, 'canary');
+  claim(teller, 'the object says what it came back from', mark(canary, 'rolledBackFrom'), bad.reference);
+  const blocks = JSON.parse(mark(canary, 'blocked') ?? '[]') as { image: string }[];
+  const digests = (of: readonly { image: string }[]) => of.map(({ image }) => image);
+  claim(teller, 'its digest is blocked, on the object', digests(blocks), [bad.digest]);
+  claim(teller, 'and in the status', digests(status.blocked), [bad.digest]);
+  claim(teller, 'nothing more is planned', status.plan.items, []);
+  const told = await eventsOf(stage, 'canary');
+  const missing = ['RollingBack', 'RolledBack'].filter((reason) => !told.includes(reason));
+  claim(teller, 'kubectl describe tells of it', missing, []);
+}
