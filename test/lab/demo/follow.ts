@@ -26,12 +26,12 @@ export interface Follower {
 }
 
 /** Follows status, events, Deployments and pods. */
-export async function follow(stage: Stage, timeline: Timeline): Promise<Follower> {
+export async function follow(stage: Stage, timeline: Timeline, leaving: AbortSignal): Promise<Follower> {
   const connection = await Connection.connect({ address: stage.lab.temporalAddress });
   const { workflow } = new Client({ connection });
   const kubernetes = await createKubernetes({ name: 'demo', kubeconfig: stage.lab.kubeconfig, userAgent: 'demo' });
   const ending = new AbortController();
-  const { signal } = ending;
+  const signal = AbortSignal.any([ending.signal, leaving]);
   let latest: ReleaseStatus | null = null;
   async function followStatus(): Promise<void> {
     const handle = workflow.getHandle(releaseId(stage.release));

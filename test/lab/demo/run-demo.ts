@@ -12,7 +12,8 @@ export interface DemoOptions {
   readonly labFolder: string | null;
 }
 
-const SETTLE_MS = 15_000;
+/** How long what was under way may take to notice that it was interrupted. */
+const SETTLE_MS = 2_000;
 
 /** Plays the whole of it. @returns the exit code: 0, 1 where something did not happen, 130 for Ctrl-C */
 export async function runDemo({ keep, labFolder }: DemoOptions): Promise<number> {
@@ -28,11 +29,11 @@ export async function runDemo({ keep, labFolder }: DemoOptions): Promise<number>
     const stage = await setUp({ labFolder, log, undo, signal: leaving.signal });
     for (const line of opening(stage)) timeline.say(line);
     timeline.begin();
-    const follower = await follow(stage, timeline);
+    const follower = await follow(stage, timeline, leaving.signal);
     undo(() => follower.stop());
     if (labFolder !== null) undo(() => follower.terminate());
-    const allSeen = await tellStory({ stage, timeline, follower });
-    if (keep && !leaving.signal.aborted) {
+    const allSeen = await tellStory({ stage, timeline, follower, signal: leaving.signal });
+    if (keep) {
       keepLab(stage.lab.dir);
       undoing.length = 0;
       await follower.stop();
@@ -48,11 +49,15 @@ export async function runDemo({ keep, labFolder }: DemoOptions): Promise<number>
     timeline.say(`\nThe demo could not be played: ${messageOf(error)}`);
     return 1;
   } finally {
+    await settled(playing);
     await takeDown(timeline, undoing);
-    // What was under way when it was interrupted may have made something more.
-    await Promise.race([playing.catch(() => undefined), sleep(SETTLE_MS)]);
-    await takeDown(timeline, undoing);
+    await settled(playing);
   }
+}
+
+/** Waits a moment for what cannot go on, so that nothing is made while or after everything is taken down. */
+async function settled(playing: Promise<unknown>): Promise<void> {
+  await Promise.race([playing.catch(() => undefined), sleep(SETTLE_MS)]);
 }
 
 /** Undoes what was set up, the newest first. */

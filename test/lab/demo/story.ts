@@ -9,6 +9,8 @@ export interface Teller {
   readonly stage: Stage;
   readonly timeline: Timeline;
   readonly follower: Follower;
+  /** Aborted when the person leaves. */
+  readonly signal: AbortSignal;
 }
 
 /** Something that the story claims did not happen: the message says what was found instead. */

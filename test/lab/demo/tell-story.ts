@@ -11,7 +11,12 @@ const CHAPTERS = [
   { title: 'A swap behind its back: reverted', tell: swap },
 ] as const;
 
-/** @returns false where something did not happen as told; no chapter is begun after that */
+/**
+ * Tells all chapters, and what was seen.
+ *
+ * @returns false where something did not happen as told; no chapter is begun after that
+ * @throws the reason of the signal when the person leaves
+ */
 export async function tellStory(teller: Teller): Promise<boolean> {
   const { timeline } = teller;
   const results: string[] = [];
@@ -25,6 +30,7 @@ export async function tellStory(teller: Teller): Promise<boolean> {
     try {
       await tell(teller);
     } catch (error) {
+      teller.signal.throwIfAborted();
       allSeen = false;
       timeline.tell('check', `NOT SO: ${error instanceof Error ? error.message : String(error)}`, 'bad');
     }
