@@ -16,6 +16,14 @@ export function changesOf(before: ReleaseStatus | null, after: ReleaseStatus): r
   return [...rollouts(before, after), ...blocks(before, after), ...phases(before, after)];
 }
 
+const tones = {
+  Promoted: 'good',
+  RolledBack: 'bad',
+  Failed: 'bad',
+  Aborted: 'waits',
+  Held: 'waits',
+} as const satisfies Record<ReleaseStatus['lastRollouts'][number]['outcome'], Tone>;
+
 function rollouts(before: ReleaseStatus | null, after: ReleaseStatus): Happening[] {
   const { rollout } = after;
   const known = new Set(before?.lastRollouts.map(({ id }) => id) ?? []);
@@ -23,7 +31,7 @@ function rollouts(before: ReleaseStatus | null, after: ReleaseStatus): Happening
   const begun = rollout !== null && rollout.id !== before?.rollout?.id;
   return [
     ...ended.map(({ id, outcome, message }): Happening => {
-      return { text: `rollout ${id} ended: ${outcome}: ${message}`, tone: outcome === 'Promoted' ? 'good' : 'bad' };
+      return { text: `rollout ${id} ended: ${outcome}: ${message}`, tone: tones[outcome] };
     }),
     ...(begun
       ? [{ text: `rollout ${rollout.id} begins: plan ${shortHash(rollout.planHash)}`, tone: 'plain' } as const]
