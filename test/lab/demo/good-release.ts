@@ -17,9 +17,11 @@ export async function goodRelease(teller: Teller): Promise<void> {
 
   timeline.tell('you', `publish ${VERSION}, a good one`);
   const good = await publish(stage, VERSION);
-  await follower.until('the canary soaks', ({ targets }) => targets[0]?.step === 'Soaking');
+  const soaking = await follower.until('the canary soaks', ({ targets }) => targets[0]?.step === 'Soaking');
   const canaryAlone = { ...before, canary: good.reference };
   claim(teller, `while it soaks, only the canary has ${VERSION}`, await imagesOf(stage), canaryAlone);
+  const others = soaking.targets.slice(1).map(({ reason }) => reason);
+  claim(teller, 'the others wait for it', others, ['Waiting', 'Waiting']);
   await follower.until('an approval is waited for', ({ phase }) => phase === 'AwaitingApproval');
   const took = await secondsOfWrites(stage, since, 'canary');
   claim(teller, `it soaked ${SOAK_SECONDS} s before it passed (audit log)`, took >= SOAK_SECONDS, true);
