@@ -22,7 +22,7 @@ export async function badRelease(teller: Teller): Promise<void> {
   claim(teller, 'the canary is ready on it', await readyImages(stage, 'canary'), [before.canary]);
   claim(teller, 'no other target was written to (audit log)', await targetsWritten(stage, since), ['canary']);
   const canary = await read(stage, 'canary');
-  claim(teller, 'the object says what it came back from', mark(canary, 'rolledBackFrom'), bad.reference);
+  claim(teller, 'the object says what it came back from', mark(canary, 'rolled-back-from'), bad.reference);
   const onObject = JSON.parse(mark(canary, 'blocked') ?? '[]') as Block[];
   claim(teller, 'its digest is blocked, on the object', blockedOf(onObject), [bad.digest]);
   claim(teller, 'and in the status', blockedOf(status.blocked), [bad.digest]);

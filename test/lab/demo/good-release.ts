@@ -27,7 +27,7 @@ export async function goodRelease(teller: Teller): Promise<void> {
   claim(teller, `it soaked ${SOAK_SECONDS} s before it passed (audit log)`, took >= SOAK_SECONDS, true);
 
   const canary = await read(stage, 'canary');
-  claim(teller, 'the way back is on the object', mark(canary, 'previousImage'), before.canary);
+  claim(teller, 'the way back is on the object', mark(canary, 'previous-image'), before.canary);
   claim(teller, 'it is marked as passed', mark(canary, 'passed'), good.reference);
   claim(teller, 'one image write until now (audit log)', await imagesWritten(stage, since), ['canary']);
 }

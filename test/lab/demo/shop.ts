@@ -1,4 +1,3 @@
-import { annotationNames } from '../../../src/domain/release/marks.ts';
 import { pushSpokeImage, type PushedImage } from '../images.ts';
 import { kube } from '../kube-api.ts';
 import { spokeDeployment } from '../manifests.ts';
@@ -67,9 +66,9 @@ export function imageIn(deployment: Deployment): string {
   return deployment.spec.template.spec.containers.find(({ name }) => name === CONTAINER)?.image ?? '';
 }
 
-/** One of Holdfast's marks on a Deployment. */
-export function mark(deployment: Deployment, name: keyof typeof annotationNames): string | undefined {
-  return deployment.metadata.annotations?.[annotationNames[name]];
+/** One of Holdfast's marks on a Deployment, by the name that people see there: it is read as they would. */
+export function mark(deployment: Deployment, name: string): string | undefined {
+  return deployment.metadata.annotations?.[`holdfast.dev/${name}`];
 }
 
 interface Pod {

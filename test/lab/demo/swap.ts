@@ -11,7 +11,7 @@ export async function swap(teller: Teller): Promise<void> {
   const { lastRollouts } = await follower.until('nothing rolls', ({ rollout }) => rollout === null);
   const last = lastRollouts.at(-1)?.id;
   const since = await markAudit(stage.lab);
-  const old = mark(await read(stage, 'north'), 'previousImage') ?? '';
+  const old = mark(await read(stage, 'north'), 'previous-image') ?? '';
   timeline.tell('you', `$ kubectl set image deployment/north ${CONTAINER}=${old}   (past Holdfast)`);
   await setImageByHand(stage, 'north', old);
   // A first try may end before it has changed anything: while what was put there has no pod yet, nothing can be proven.
