@@ -14,8 +14,9 @@ export async function badRelease(teller: Teller): Promise<void> {
   await follower.until(`the canary gets ${BAD_VERSION}`, ({ targets }) => targets[0]?.current === bad.reference);
   claim(teller, `only the canary has ${BAD_VERSION}`, await imagesOf(stage), { ...before, canary: bad.reference });
   const status = await follower.until(
-    'the canary is rolled back',
-    ({ targets, rollout }) => targets[0]?.phase === 'RolledBack' && rollout === null,
+    'the canary is rolled back, and the others are held',
+    ({ targets: [first, ...others], rollout }) =>
+      rollout === null && first?.phase === 'RolledBack' && others.every(({ phase }) => phase === 'Held'),
   );
 
   claim(teller, 'every target has the image from before', await imagesOf(stage), before);
