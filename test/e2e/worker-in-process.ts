@@ -12,18 +12,31 @@ export interface TestWorker {
   stop(): Promise<void>;
 }
 
+/** What differs from a worker on the lab as it is. */
+export interface WorkerChanges {
+  /** As whom, or which way, the worker reaches the cluster [the lab's administrator]. */
+  readonly kubeconfig?: string;
+  /** Further parts of its configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Runs a worker on the lab in this process, and a client beside it.
  *
  * @param kubeconfig as whom the worker reaches the cluster [the lab's administrator]
  */
-export async function startTestWorker(lab: LabEnv, kubeconfig = lab.kubeconfig): Promise<TestWorker> {
+export async function startTestWorker(
+  lab: LabEnv,
+  kubeconfig = lab.kubeconfig,
+  { config: more }: Pick<WorkerChanges, 'config'> = {},
+): Promise<TestWorker> {
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-worker-'));
   const configFile = join(dir, 'worker.yaml');
   const config = {
     clusters: { default: { kubeconfig } },
     registries: { [lab.registry]: { plainHttp: true } },
     ...(lab.prometheus === '' ? {} : { prometheus: { url: lab.prometheus } }),
+    ...more,
   };
   writeFileSync(configFile, JSON.stringify(config));
   const ending = new AbortController();

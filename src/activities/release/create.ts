@@ -14,6 +14,7 @@ import type { SoakProgress } from '../../domain/release/judge-soak.ts';
 import { watchRolloutOf, type RolloutProgress } from './watch-rollout.ts';
 import { watchSoakOf } from './watch-soak.ts';
 import { writeImage, writeMarks } from './write-image.ts';
+import { writing } from './writing.ts';
 
 /** The activities of releases over their ports. One set serves any number of releases; images are remembered across them. */
 export function createReleaseActivities(dependencies: ReleaseDependencies): ReleaseActivities {
@@ -27,10 +28,8 @@ export function createReleaseActivities(dependencies: ReleaseDependencies): Rele
       ),
     preflight: (input) =>
       atBoundary('preflight', () => waiting(({ signal }) => preflightOf(dependencies, input, signal))),
-    writeImage: (input) =>
-      atBoundary('writeImage', () => waiting(({ signal }) => writeImage(dependencies, input, signal))),
-    writeMarks: (input) =>
-      atBoundary('writeMarks', () => waiting(({ signal }) => writeMarks(dependencies, input, signal))),
+    writeImage: (input) => atBoundary('writeImage', () => writing((signal) => writeImage(dependencies, input, signal))),
+    writeMarks: (input) => atBoundary('writeMarks', () => writing((signal) => writeMarks(dependencies, input, signal))),
     watchRollout: (input) =>
       atBoundary('watchRollout', () =>
         waiting<RolloutProgress, WatchRolloutResult>((context) => watchRolloutOf(dependencies, images, input, context)),
@@ -41,8 +40,7 @@ export function createReleaseActivities(dependencies: ReleaseDependencies): Rele
       ),
     restorePlacements: (input) =>
       atBoundary('restorePlacements', () => waiting(({ signal }) => restorePlacementsOf(dependencies, input, signal))),
-    deletePod: (input) =>
-      atBoundary('deletePod', () => waiting(({ signal }) => deletePodOf(dependencies, input, signal))),
+    deletePod: (input) => atBoundary('deletePod', () => writing((signal) => deletePodOf(dependencies, input, signal))),
     emitEvents: (input) =>
       atBoundary('emitEvents', () => waiting(({ signal }) => emitEvents(dependencies, input, signal))),
   };

@@ -45,6 +45,12 @@ export async function writeWorkload(
   const giveUpAt = clock() + PATIENCE_MS;
   let backoffMs = FIRST_BACKOFF_MS;
   let sent: { readonly before: WorkloadObject; readonly acknowledged: boolean } | null = null;
+  const refuse = (reason: Refusal['reason'], message: string): WriteResult => ({
+    kind: 'refused',
+    reason,
+    message,
+    ...(sent === null ? {} : { afterUnknown: true }),
+  });
 
   for (;;) {
     let trouble: string;
@@ -52,8 +58,8 @@ export async function writeWorkload(
     const found = await port.get<WorkloadObject>(ref, { signal });
     signal.throwIfAborted();
     if (found.kind === 'unmeasured') {
-      if (found.why === 'missing') return { kind: 'refused', reason: 'Missing', message: found.message };
-      if (found.why === 'denied') return { kind: 'refused', reason: 'Denied', message: found.message };
+      if (found.why === 'missing') return refuse('Missing', found.message);
+      if (found.why === 'denied') return refuse('Denied', found.message);
       trouble = found.message;
     } else {
       const intent = await decide(found.value);
@@ -67,7 +73,7 @@ export async function writeWorkload(
         const message = `${workloadName(target)} was written, but reads back as something else: another writer changed it at once`;
         return { kind: 'unknown', message };
       }
-      if (intent.do === 'refuse') return { kind: 'refused', reason: intent.reason, message: intent.message };
+      if (intent.do === 'refuse') return refuse(intent.reason, intent.message);
 
       const before = found.value;
       const outcome = await port.patch<WorkloadObject>(ref, intent.body, {
@@ -88,11 +94,11 @@ export async function writeWorkload(
           waitMs = clock() + PATIENCE_MS - giveUpAt < 1_000 ? 0 : backoffMs;
           break;
         case 'missing':
-          return { kind: 'refused', reason: 'Missing', message: outcome.message };
+          return refuse('Missing', outcome.message);
         case 'denied':
-          return { kind: 'refused', reason: 'Denied', message: outcome.message };
+          return refuse('Denied', outcome.message);
         case 'invalid':
-          return { kind: 'refused', reason: 'Invalid', message: outcome.message };
+          return refuse('Invalid', outcome.message);
         case 'unknown':
           trouble = outcome.message;
           if (outcome.effect !== 'none') {

@@ -28,9 +28,11 @@ import type {
 } from './rollout.ts';
 import { targetName } from './spec.ts';
 import { IMAGE_CHANGED, notOfTheImage } from './stop-reasons.ts';
+import { writeDeadline } from './write-deadline.ts';
 import type { Fail, Unmeasured, Verdict } from '../core/verdict.ts';
 
 type ResultOf<K extends Result['of']> = Extract<Result, { of: K }>;
+type Refused = Extract<WriteResult, { kind: 'refused' }>;
 
 /**
  * Takes in what came of a command. A result that does not fit the target's step changes nothing: it is late, or came
@@ -147,13 +149,30 @@ function patched(state: RolloutState, target: TargetRollout, write: WriteResult,
     case 'unknown': {
       const changed = { ...target, changed: true };
       if (state.abort !== null) return aborted(state, changed, now);
-      if (now < target.since + state.spec.rolloutTimeout) return withTarget(state, changed);
-      const message = `it could not be found out whether ${target.item.to} was written: ${write.message}`;
-      return unproven(state, changed, message, now);
+      if (now < writeDeadline(state, target)) return withTarget(state, changed);
+      return unsure(state, changed, write.message, now);
     }
     case 'refused':
-      return held(state, target, refusal[write.reason], `${write.message}; nothing was changed`, now);
+      return notPatched(state, target, write, now);
   }
+}
+
+/** Refused, which says that nothing was changed only where no earlier try of the same write may have changed something. */
+function notPatched(
+  state: RolloutState,
+  target: TargetRollout,
+  { reason, message, afterUnknown }: Refused,
+  now: number,
+): RolloutState {
+  // An incumbent is looked for only where the image was read as it was before.
+  const maybe = (target.changed || afterUnknown === true) && reason !== 'Incumbent';
+  if (!maybe) {
+    return held(state, { ...target, changed: false }, refusal[reason], `${message}; nothing was changed`, now);
+  }
+  const changed = { ...target, changed: true };
+  if (reason === 'Denied') return unsure(state, changed, message, now);
+  const note = `an earlier try may have written ${target.item.to}`;
+  return held(state, changed, refusal[reason], `${message}; ${note}${wayBack(target)}`, now);
 }
 
 const refusal = {
@@ -162,7 +181,7 @@ const refusal = {
   Missing: 'WorkloadMissing',
   Denied: 'AccessDenied',
   Invalid: 'WriteInvalid',
-} as const satisfies Record<Extract<WriteResult, { kind: 'refused' }>['reason'], string>;
+} as const satisfies Record<Refused['reason'], string>;
 
 function rolled(
   state: RolloutState,
@@ -224,7 +243,7 @@ function soaked(
 /** The image has passed, whatever becomes of the mark: without it a run that has lost its memory proves it again. */
 function marked(state: RolloutState, target: TargetRollout, write: WriteResult, now: number): RolloutState {
   const { toLabel, to } = target.item;
-  if (write.kind === 'unknown' && now < target.since + state.spec.rollbackTimeout) return state;
+  if (write.kind === 'unknown' && now < writeDeadline(state, target)) return state;
   if (write.kind === 'refused' && write.reason === 'Changed') {
     const message = `${toLabel} passed, but was replaced at the same time: ${write.message}`;
     return endAndStop(state, target, { phase: 'Drifted', reason: 'Changed', message }, 'held', now);
@@ -240,7 +259,7 @@ function wroteBack(state: RolloutState, target: TargetRollout, write: WriteResul
     case 'written':
       return withTarget(state, { ...at(target, 'Recovering', now), wentBack: true });
     case 'unknown': {
-      if (now < target.since + state.spec.rollbackTimeout) return state;
+      if (now < writeDeadline(state, target)) return state;
       return didNotRecover(state, target, `it could not be found out whether ${to} was written: ${write.message}`, now);
     }
     case 'refused': {
@@ -279,10 +298,10 @@ function recovered(
 
 /** Whatever came of it, no pod is deleted twice; the recovery's own deadline goes on counting. */
 function podDeleted(state: RolloutState, target: TargetRollout, write: WriteResult, now: number): RolloutState {
-  const { stuck, deletedPods, since } = target;
+  const { stuck, deletedPods } = target;
   if (stuck === null) return state;
   if (write.kind === 'unknown') {
-    if (now < since + state.spec.rollbackTimeout) return state;
+    if (now < writeDeadline(state, target)) return state;
     return didNotRecover(state, target, `pod ${stuck.name} keeps it from going back: ${write.message}`, now);
   }
   return withTarget(state, { ...target, stuck: null, deletedPods: [...deletedPods, stuck.uid] });
@@ -325,7 +344,16 @@ function notMeasured(state: RolloutState, target: TargetRollout, verdict: Unmeas
 
 /** Stays on the new image: what was not measured proves nothing against it. */
 function unproven(state: RolloutState, target: TargetRollout, why: string, now: number): RolloutState {
-  const message = `NOT rolled back — unmeasured is not unhealthy: ${why}; it stays on ${target.item.to}${wayBack(target)}`;
+  return unmeasured(state, target, `${why}; it stays on ${target.item.to}`, now);
+}
+
+/** Stays on whatever it is on: nobody could find out whether the new image was written. */
+function unsure(state: RolloutState, target: TargetRollout, why: string, now: number): RolloutState {
+  return unmeasured(state, target, `it could not be found out whether ${target.item.to} was written: ${why}`, now);
+}
+
+function unmeasured(state: RolloutState, target: TargetRollout, why: string, now: number): RolloutState {
+  const message = `NOT rolled back — unmeasured is not unhealthy: ${why}${wayBack(target)}`;
   return endAndStop(state, target, { phase: 'Failed', reason: 'Unmeasured', message }, 'unmeasured', now);
 }
 

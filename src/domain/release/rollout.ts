@@ -187,6 +187,8 @@ export type WriteResult =
       readonly kind: 'refused';
       readonly reason: 'Incumbent' | 'Changed' | 'Missing' | 'Denied' | 'Invalid';
       readonly message: string;
+      /** An earlier try of the same write may have been in effect meanwhile. */
+      readonly afterUnknown?: boolean;
     }
   /** It may or may not be in effect, and could not be read back. */
   | { readonly kind: 'unknown'; readonly message: string };

@@ -1,6 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { ReleaseActivities } from '../../activities/release/port.ts';
 import { RELEASE_WAIT_QUEUE } from './messages.ts';
+import { LONGEST_WRITE_RETRY_MS } from './write-outcome.ts';
 
 /**
  * Time-outs and retries by class of activity. None gives up by itself: what an operation does after too long is decided
@@ -15,8 +16,8 @@ export const read = proxyActivities<Pick<ReleaseActivities, 'observe' | 'preflig
 });
 
 /**
- * Writes: safe to repeat, and repeated until their effect is known. The first retry is soon, since a rollback may be
- * what is waiting.
+ * Writes: safe to repeat, and repeated until their effect is known or the caller's deadline has come; however long that
+ * is, the history holds one activity. The first retry is soon, since a rollback may be what is waiting.
  */
 export const write = proxyActivities<
   Pick<ReleaseActivities, 'writeImage' | 'writeMarks' | 'restorePlacements' | 'deletePod'>
@@ -24,7 +25,7 @@ export const write = proxyActivities<
   startToCloseTimeout: '2m',
   heartbeatTimeout: '30s',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '15s' },
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: LONGEST_WRITE_RETRY_MS },
 });
 
 /** Watches of a rollout: a worker that has died is noticed within seconds, and the next one goes on from the heartbeat. */

@@ -2,8 +2,10 @@ import { addressOf, type TargetAddress } from '../../domain/release/address.ts';
 import type { Command, Result, RolloutState, TargetRollout } from '../../domain/release/rollout.ts';
 import { incumbentsOf } from '../../domain/release/incumbents.ts';
 import { agentsOf, healthOf, targetName, type TargetSpec } from '../../domain/release/spec.ts';
+import { writeDeadline } from '../../domain/release/write-deadline.ts';
 import { ApplicationFailure } from '@temporalio/workflow';
 import { read, watch, write } from './activities.ts';
+import { writeOutcome, writeTimeLeft } from './write-outcome.ts';
 
 /**
  * Does one command of a rollout through its activity and gives back what came of it. Nothing is decided here.
@@ -15,6 +17,10 @@ export async function execute(state: RolloutState, name: string, command: Comman
   const rollout = targetRollout(state, name);
   const base = { release: state.release, target: addressOf(spec, state.spec) };
   const summary = (what: string) => ({ summary: `${name}: ${what}` });
+  const writing = (what: string) => ({
+    ...summary(what),
+    scheduleToCloseTimeout: writeTimeLeft(writeDeadline(state, rollout), Date.now()),
+  });
   switch (command.do) {
     case 'preflight':
       return read.preflight.executeWithOptions(summary('preflight'), [
@@ -30,24 +36,28 @@ export async function execute(state: RolloutState, name: string, command: Comman
     case 'patch':
       return {
         of: 'patch',
-        write: await write.writeImage.executeWithOptions(summary(`write ${rollout.item.toLabel}`), [
-          { ...base, from: command.from, to: command.to, marks: command.marks, incumbents: incumbentsOf(state.spec) },
-        ]),
+        write: await writeOutcome(
+          write.writeImage.executeWithOptions(writing(`write ${rollout.item.toLabel}`), [
+            { ...base, from: command.from, to: command.to, marks: command.marks, incumbents: incumbentsOf(state.spec) },
+          ]),
+        ),
       };
     case 'rollBack':
       return {
         of: 'rollBack',
         // Incumbents do not hold a way back: leaving a broken image in place would help nobody.
-        write: await write.writeImage.executeWithOptions(summary('write the way back'), [
-          { ...base, from: command.from, to: command.to, marks: command.marks, incumbents: [] },
-        ]),
+        write: await writeOutcome(
+          write.writeImage.executeWithOptions(writing('write the way back'), [
+            { ...base, from: command.from, to: command.to, marks: command.marks, incumbents: [] },
+          ]),
+        ),
       };
     case 'markPassed':
       return {
         of: 'markPassed',
-        write: await write.writeMarks.executeWithOptions(summary('mark as passed'), [
-          { ...base, marks: command.marks },
-        ]),
+        write: await writeOutcome(
+          write.writeMarks.executeWithOptions(writing('mark as passed'), [{ ...base, marks: command.marks }]),
+        ),
       };
     case 'restorePlacements':
       return write.restorePlacements.executeWithOptions(summary('restore placements'), [
@@ -87,9 +97,11 @@ export async function execute(state: RolloutState, name: string, command: Comman
     case 'deletePod':
       return {
         of: 'deletePod',
-        write: await write.deletePod.executeWithOptions(summary(`delete pod ${command.pod}`), [
-          { ...base, pod: command.pod, uid: command.uid },
-        ]),
+        write: await writeOutcome(
+          write.deletePod.executeWithOptions(writing(`delete pod ${command.pod}`), [
+            { ...base, pod: command.pod, uid: command.uid },
+          ]),
+        ),
       };
     case 'settle':
       return { of: 'settle' };

@@ -6,6 +6,7 @@ import {
   isCancellation,
   setCurrentDetails,
   setHandler,
+  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import { applyResult } from '../../domain/release/apply-result.ts';
@@ -25,11 +26,14 @@ import {
   type RolloutReport,
 } from './messages.ts';
 
+/** Longer than one try of any write takes: by then nothing is known of its effect, and soon will not be. */
+const CALLED_OFF_AFTER = '65s';
+
 /**
  * Carries one plan out. Every decision is a pure function of the state (`nextCommand`, `applyResult`); this workflow
  * only does what they say, tells the release of each step, and lets people interrupt what is being watched.
  *
- * A write is never interrupted: its outcome is awaited and taken in, whatever people say meanwhile.
+ * A write is not interrupted: its outcome is awaited and taken in, whatever people say meanwhile.
  */
 export async function releaseRollout(input: RolloutInput): Promise<void> {
   let state = input.state;
@@ -93,8 +97,32 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
       }
       const result = isWatch(command)
         ? await untilOtherwise(target, command)
-        : await CancellationScope.nonCancellable(() => execute(state, target, command));
+        : await CancellationScope.nonCancellable(() =>
+            isWrite(command) ? whileWanted(target, command) : execute(state, target, command),
+          );
       if (result) absorb(target, result);
+    }
+  }
+
+  /**
+   * Does a write. It is not interrupted, unless its effect stays unknown long after people wanted otherwise: a cluster
+   * that does not answer must not keep an abort or Shadow from being heard.
+   */
+  async function whileWanted(target: string, command: Command): Promise<Result> {
+    const unwanted = () => nextCommand(state, target, Date.now()).do !== command.do;
+    const work = new CancellationScope();
+    const guard = new CancellationScope();
+    void guard
+      .run(async () => {
+        await condition(unwanted);
+        await sleep(CALLED_OFF_AFTER);
+        if (unwanted()) work.cancel();
+      })
+      .catch(() => undefined);
+    try {
+      return await work.run(() => execute(state, target, command));
+    } finally {
+      guard.cancel();
     }
   }
 
@@ -133,6 +161,11 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
 
 function isWatch(command: Command): boolean {
   return command.do === 'watchRollout' || command.do === 'watchSoak' || command.do === 'watchRecovery';
+}
+
+/** Those whose effect may stay unknown; `execute` tells also of one that was called off. */
+function isWrite({ do: what }: Command): boolean {
+  return what === 'patch' || what === 'rollBack' || what === 'markPassed' || what === 'deletePod';
 }
 
 function same(a: Command, b: Command): boolean {

@@ -33,6 +33,7 @@ import { releaseStatus, type ReleaseStatus } from '../../domain/release/status.t
 import { mayStart } from '../../domain/release/may-start.ts';
 import { releaseSearchAttributes } from './search-attributes.ts';
 import { idle, read, write } from './activities.ts';
+import { writeOutcome } from './write-outcome.ts';
 import {
   actionSignal,
   actionUpdate,
@@ -49,6 +50,8 @@ import { releaseRollout } from './rollout.ts';
 
 /** An idle release looks at the world in one activity for this long before it starts another. */
 const IDLE_WAIT_MS = 6 * 60 * 60 * 1000;
+/** How long marks between rollouts are tried. */
+const MARKS_TRIED = '1m';
 /** While a rollout lives, its release makes sure this often that it has not been terminated. */
 const ROLLOUT_CHECK = '1h';
 
@@ -256,9 +259,13 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     describe();
     if (result.events.length > 0) await read.emitEvents({ release: input.name, events: result.events });
     for (const owed of marksOwed(state, observation)) {
-      await write.writeMarks.executeWithOptions({ summary: `${owed.target.name}: marks` }, [
-        { release: input.name, ...owed },
-      ]);
+      // What does not get there is owed again at the next evaluation; a cluster that is down holds nothing else up.
+      await writeOutcome(
+        write.writeMarks.executeWithOptions(
+          { summary: `${owed.target.name}: marks`, scheduleToCloseTimeout: MARKS_TRIED },
+          [{ release: input.name, ...owed }],
+        ),
+      );
     }
     // Somebody spoke while events and marks were written: what was decided before is no longer what holds.
     if (woken) continue;

@@ -108,7 +108,7 @@ export function run<K extends keyof ReleaseActivities>(
   activities: ReleaseActivities,
   name: K,
   input: Parameters<ReleaseActivities[K]>[0],
-  environment = new MockActivityEnvironment(),
+  environment = new MockActivityEnvironment({ scheduleToCloseTimeoutMs: 0 }),
 ): Promise<Awaited<ReturnType<ReleaseActivities[K]>>> {
   const activity = activities[name] as unknown as Activity<K>;
   return environment.run((i: Parameters<ReleaseActivities[K]>[0]) => activity(i), input);

@@ -265,6 +265,32 @@ describe('the patch', () => {
     expect(outcomes(state)).toBe(`web-1 Held ${expected}, web-2 Pending ${expected}, web-3 Pending ${expected}`);
   });
 
+  test.each([
+    ['Changed', 'Held', 'Changed'],
+    ['Missing', 'Held', 'WorkloadMissing'],
+    ['Invalid', 'Held', 'WriteInvalid'],
+    ['Denied', 'Failed', 'Unmeasured'],
+  ] as const)(
+    'refused as %s after a try that got lost never claims that nothing was changed',
+    (reason, phase, said) => {
+      const refused = { kind: 'refused', reason, message: 'no' } as const;
+      const lost = take(patching(), 'web-1', write('patch', unknownWrite), write('patch', refused));
+      const hidden = take(patching(), 'web-1', write('patch', { ...refused, afterUnknown: true }));
+      for (const state of [lost, hidden]) {
+        expect(of(state)).toMatchObject({ changed: true, outcome: { phase, reason: said } });
+        expect(of(state).outcome?.message).not.toContain('nothing was changed');
+        expect(of(state).outcome?.message).toContain(TO);
+        expect(of(state).outcome?.message).toContain(`the way back is ${FROM}`);
+      }
+    },
+  );
+
+  test('that an incumbent refuses after a try that got lost has changed nothing: the image was read as it was', () => {
+    const refused = { kind: 'refused', reason: 'Incumbent', message: 'no', afterUnknown: true } as const;
+    const state = take(patching(), 'web-1', write('patch', unknownWrite), write('patch', refused));
+    expect(of(state)).toMatchObject({ changed: false, outcome: { message: 'no; nothing was changed' } });
+  });
+
   test('whose effect is not known is asked for again, the same, and counts as a change from then on', () => {
     const before = next(patching());
     const state = take(patching(), 'web-1', write('patch', unknownWrite));
@@ -281,7 +307,7 @@ describe('the patch', () => {
     expect(of(late).outcome).toEqual({
       phase: 'Failed',
       reason: 'Unmeasured',
-      message: `NOT rolled back — unmeasured is not unhealthy: it could not be found out whether ${TO} was written: the API server did not answer; it stays on ${TO}; the way back is ${FROM}`,
+      message: `NOT rolled back — unmeasured is not unhealthy: it could not be found out whether ${TO} was written: the API server did not answer; the way back is ${FROM}`,
     });
     expect(late.stopped?.cause).toBe('unmeasured');
   });

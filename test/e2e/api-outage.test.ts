@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { actionUpdate, releaseId, rolloutId } from '../../src/workflows/release/messages.ts';
+import { waitFor } from '../lab/wait.ts';
+import { allCurrent, startFleet, type Fleet } from './fleet.ts';
+import { severedApi, type SeveredApi } from './severed-api.ts';
+
+const lab = inject('lab');
+const OUTAGE_MS = 60_000;
+let folder: string;
+let api: SeveredApi;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-outage-'));
+  api = await severedApi(lab.kubeconfig, join(folder, 'kubeconfig'));
+  fleet = await startFleet(lab, 'outage', { kubeconfig: api.kubeconfig });
+});
+
+afterAll(async () => {
+  await fleet.close();
+  await api.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function events(workflowId: string): Promise<number> {
+  return (await fleet.worker.client.workflow.getHandle(workflowId).describe()).historyLength;
+}
+
+/** A canary whose way back is to be written while the API server is down. */
+async function rollingBackWithoutApi(name: string) {
+  const one = await fleet.image(name, '1.0.0');
+  await fleet.deploy(name, one.reference);
+  const handle = await fleet.apply(name, fleet.spec(name, [name], { soak: '5m' }));
+  await fleet.statusWhere(handle, 'current on 1.0.0', allCurrent('1.0.0'));
+  const two = await fleet.image(name, '1.1.0');
+  await fleet.statusWhere(handle, 'the canary to soak', (s) => s.targets[0]?.step === 'Soaking');
+  await handle.executeUpdate(actionUpdate('pause'), { args: [{ by: 'ana', reason: 'to look' }] });
+  fleet.answers.set(name, 500);
+  await fleet.statusWhere(handle, 'the way back to wait for resume', (s) => s.targets[0]?.step === 'RollingBack');
+  await api.cut();
+  await handle.executeUpdate(actionUpdate('resume'), { args: [{ by: 'ana', reason: '' }] });
+  const rollout = rolloutId(fleet.named(name));
+  await waitFor('the write to be tried', async () => {
+    const { raw } = await fleet.worker.client.workflow.getHandle(rollout).describe();
+    return raw.pendingActivities?.some((a) => a.activityType?.name === 'writeImage') ?? false;
+  });
+  return { handle, one, two, rollout };
+}
+
+describe('with the API server down', () => {
+  test('a way back is tried for a minute without the history growing, and is written when the API server is back', async () => {
+    const { handle, one, rollout } = await rollingBackWithoutApi('outage');
+    const before = [await events(rollout), await events(releaseId(fleet.named('outage')))];
+    await sleep(OUTAGE_MS + 10_000);
+    const after = [await events(rollout), await events(releaseId(fleet.named('outage')))];
+    expect(after).toEqual(before);
+    fleet.answers.delete('outage');
+    await api.restore();
+    await waitFor('the way back to be written', async () => (await fleet.imageOf('outage')) === one.reference);
+    const status = await fleet.statusWhere(handle, 'the canary to be rolled back', (s) => s.rollout === null);
+    expect(status.targets[0]).toMatchObject({ phase: 'RolledBack', message: expect.stringContaining('500') as string });
+    await fleet.endAndReplay('outage');
+  });
+
+  test('a person who aborts with --now is heard although nobody knows whether the way back was written', async () => {
+    const { handle, two } = await rollingBackWithoutApi('heard');
+    await handle.executeUpdate(actionUpdate('abort'), {
+      args: [{ by: 'ana', reason: 'by hand', how: 'stop', now: true }],
+    });
+    const status = await fleet.statusWhere(
+      handle,
+      'the rollout to end',
+      (s) => s.rollout === null || s.targets[0]?.phase === 'Failed',
+      150_000,
+    );
+    expect(status.targets[0]?.message).toContain(`${two.reference} was left in place`);
+    fleet.answers.delete('heard');
+    await api.restore();
+    await fleet.endAndReplay('heard');
+  }, 240_000);
+});
