@@ -1,3 +1,4 @@
+import { createApprovalActivities, type ApprovalActivities } from '../activities/approval/verify-signature.ts';
 import { createKubernetes } from '../activities/kubernetes/create.ts';
 import type { KubernetesConfig, KubernetesPort } from '../activities/kubernetes/port.ts';
 import { createPrometheus } from '../activities/prometheus/create.ts';
@@ -11,17 +12,20 @@ import { readSecret, type WorkerConfig } from './config.ts';
  * The activities of releases over the clusters, registries and Prometheus of a configuration. Without clusters in it,
  * the current kubeconfig context is the cluster `default`.
  */
-export async function releaseActivities(config: WorkerConfig): Promise<ReleaseActivities> {
+export async function releaseActivities(config: WorkerConfig): Promise<ReleaseActivities & ApprovalActivities> {
   const clusters = new Map<string, KubernetesPort>();
   const configured = Object.keys(config.clusters).length > 0 ? config.clusters : { default: {} };
   for (const [name, cluster] of Object.entries(configured)) {
     clusters.set(name, await createKubernetes(kubernetesConfig(name, cluster)));
   }
-  return createReleaseActivities({
-    kubernetes: (name) => clusters.get(name) ?? null,
-    registry: createRegistry({ registries: config.registries, dockerConfig: config.dockerConfig }),
-    prometheus: config.prometheus === undefined ? null : createPrometheus(prometheusConfig(config.prometheus)),
-  });
+  return {
+    ...createApprovalActivities(),
+    ...createReleaseActivities({
+      kubernetes: (name) => clusters.get(name) ?? null,
+      registry: createRegistry({ registries: config.registries, dockerConfig: config.dockerConfig }),
+      prometheus: config.prometheus === undefined ? null : createPrometheus(prometheusConfig(config.prometheus)),
+    }),
+  };
 }
 
 function kubernetesConfig(name: string, cluster: WorkerConfig['clusters'][string]): KubernetesConfig {

@@ -31,6 +31,7 @@ export interface Fleet {
   readonly answers: Map<string, number>;
   /** A name that no other run of the tests has used. */
   named(what: string): string;
+  /** Pushes an image to a repository that is this run's alone, so that a lab can serve many. */
   image(repository: string, version: string): Promise<PushedImage>;
   deploy(name: string, reference: string): Promise<void>;
   deployment(name: string): Promise<Deployment>;
@@ -73,7 +74,7 @@ export async function startFleet(lab: LabEnv, prefix: string, changes: WorkerCha
     named,
     image: (repository, version) =>
       pushSpokeImage(lab.registry, {
-        repository,
+        repository: named(repository),
         tag: version,
         version,
         revision: version.padStart(40, '0').replaceAll('.', 'a'),
@@ -91,7 +92,7 @@ export async function startFleet(lab: LabEnv, prefix: string, changes: WorkerCha
     imageOf: async (name) => (await deployment(name)).spec.template.spec.containers[0]?.image ?? '',
     spec: (repository, targets, more = {}) => ({
       mode: 'Enforce',
-      image: `${lab.registry}/${repository}`,
+      image: `${lab.registry}/${named(repository)}`,
       track: { line: '^1' },
       pollInterval: '1s',
       soak: '1s',

@@ -53,6 +53,9 @@ export function verifySignature(approval: SignedApproval): SignatureAnswer {
   return refuse('NotTheirs', message);
 }
 
+/** The activities of approvals, as workflows see them. */
+export type ApprovalActivities = ReturnType<typeof createApprovalActivities>;
+
 /** The activities of approvals. They need no outside system, so that they have no port. */
 export function createApprovalActivities() {
   return {

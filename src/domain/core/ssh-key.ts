@@ -44,8 +44,24 @@ export function publicKeyOf(bytes: Uint8Array): SshParse<SshPublicKey> {
     const known = sshKeyTypes.join(', ');
     return refuse(`keys of type ${type ?? '(unreadable)'} cannot approve; use ${known}`);
   }
+  if (!isWhole(type, bytes)) return refuse('the key is cut off, or something stands after its end');
   const fingerprint = `SHA256:${encodeBase64(sha256(bytes)).replace(/=+$/, '')}`;
   return { ok: true, value: { type, blob: encodeBase64(bytes), fingerprint } };
+}
+
+/** The fields after the type: the public key; exponent and modulus; the curve's name and a point. */
+const fieldsOf: Readonly<Record<SshKeyType, number>> = {
+  'ssh-ed25519': 1,
+  'ecdsa-sha2-nistp256': 2,
+  'ecdsa-sha2-nistp384': 2,
+  'ecdsa-sha2-nistp521': 2,
+  'ssh-rsa': 2,
+};
+
+function isWhole(type: SshKeyType, bytes: Uint8Array): boolean {
+  const reader = wireReader(bytes);
+  const fields = Array.from({ length: 1 + fieldsOf[type] }, () => reader.bytes());
+  return reader.done() && fields.every((field) => field !== undefined && field.length > 0);
 }
 
 function isKeyType(type: string): type is SshKeyType {

@@ -69,10 +69,13 @@ const payloads = {
 
 type Payloads = { [K in keyof typeof payloads]: z.output<(typeof payloads)[K]> };
 
-/** One thing a person asks for. `verifiedBy` never comes off the wire: it is who an activity found to have signed. */
+/**
+ * One thing a person asks for. `verifiedBy` and `signedWith` (the key's fingerprint) never come off the wire: they are
+ * who an activity found to have signed.
+ */
 export type ReleaseAction = {
   [K in keyof Payloads]: { readonly action: K } & Readonly<Payloads[K]> &
-    (K extends 'approve' ? { readonly verifiedBy?: string } : unknown);
+    (K extends 'approve' ? { readonly verifiedBy?: string; readonly signedWith?: string } : unknown);
 }[keyof Payloads];
 
 /** One action by its name. */

@@ -1,5 +1,5 @@
 import type { ActionOf, ReleaseAction } from './actions.ts';
-import { approve, reject } from './apply-approval.ts';
+import { approvalToVerify, approve, needsVerification, reject } from './apply-approval.ts';
 import { block, unblock } from './apply-block.ts';
 import { pin, unpin } from './apply-pin.ts';
 import { retry } from './apply-retry.ts';
@@ -25,6 +25,25 @@ export function applyAction(
 ): ActionAnswer {
   const answer = decide(state, action, now, rollout);
   return answer.ok ? { ...answer, state: recordDecision(answer.state, action, answer.record, now) } : answer;
+}
+
+/**
+ * Why an action would be refused; null where it would be accepted, which for an approval that needs a signature is as
+ * far as that can be said before the signature is verified. Changes nothing.
+ */
+export function whyRefused(
+  state: ReleaseState,
+  action: ReleaseAction,
+  now: number,
+  rollout: RolloutState | null,
+): string | null {
+  if (action.action === 'approve' && needsVerification(state, action)) {
+    const asked = approvalToVerify(state, action, rollout);
+    if ('message' in asked) return asked.message;
+    return whyRefused(state, { ...action, plan: asked.planHash, verifiedBy: action.by }, now, rollout);
+  }
+  const answer = decide(state, action, now, rollout);
+  return answer.ok ? null : answer.message;
 }
 
 function decide(state: ReleaseState, action: ReleaseAction, now: number, rollout: RolloutState | null): ActionAnswer {

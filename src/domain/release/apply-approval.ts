@@ -1,5 +1,6 @@
-import { signCommand } from '../core/approval.ts';
+import { findSigner, signCommand } from '../core/approval.ts';
 import { namesPlanHash } from '../core/plan-hash.ts';
+import { parsePublicKey } from '../core/ssh-key.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { imageParts } from './deployed-image.ts';
@@ -27,6 +28,35 @@ export function needsVerification(
   return state.spec.approvers !== undefined && action.verifiedBy === undefined && action.signature !== undefined;
 }
 
+/** What an approver is to have signed: the plan that the approval is about, by its hash in full. */
+export interface ApprovalToVerify {
+  readonly planHash: string;
+  readonly signature: string;
+  readonly approvers: NonNullable<ReleaseState['spec']['approvers']>;
+}
+
+/**
+ * What is to be verified about an approval that needs it (see `needsVerification`), or why it is refused already: it is
+ * about nothing that waits, or its signature is none of an approver's.
+ */
+export function approvalToVerify(
+  state: ReleaseState,
+  action: ActionOf<'approve'>,
+  rollout: RolloutState | null,
+): ApprovalToVerify | { readonly message: string } {
+  const { approvers = [] } = state.spec;
+  const { signature = '' } = action;
+  const subject = rejectedPlan(state, action, rollout) ?? findWaiting(state, action, rollout);
+  if ('message' in subject) return subject;
+  const known = approvers.flatMap(({ name, key }) => {
+    const parsed = parsePublicKey(key);
+    return parsed.ok ? [{ name, key: parsed.value }] : [];
+  });
+  const signer = findSigner(signature, known);
+  if (!signer.ok) return { message: signer.refusal.message };
+  return { planHash: subject.planHash, signature, approvers };
+}
+
 /** Lets a waiting step go on, or a plan be carried out once Enforce allows it. One plan's approval never covers another. */
 export function approve(
   state: ReleaseState,
@@ -40,23 +70,46 @@ export function approve(
       `this release has approvers, so an approval needs the SSH signature of one of them over the plan hash: ${signCommand(hash)}`,
     );
   }
-  const { approval } = state;
-  if (
-    rollout === null &&
-    approval !== null &&
-    !approval.approved &&
-    namesPlanHash(action.plan ?? '', approval.planHash)
-  ) {
-    const { by, reason } = action;
+  const rejected = rejectedPlan(state, action, rollout);
+  if (rejected !== null) {
+    const approval = {
+      planHash: rejected.planHash,
+      approved: true,
+      by: decider(action),
+      reason: action.reason,
+      at: now,
+    };
     return accepted(
-      { ...state, approval: { planHash: approval.planHash, approved: true, by, reason, at: now } },
-      `approves plan ${approval.planHash}, which ${approval.by} had rejected`,
+      { ...state, approval },
+      `approves plan ${rejected.planHash}, which ${rejected.by} had rejected${signed(action)}`,
       { effect: 'evaluate' },
     );
   }
   const found = findWaiting(state, action, rollout);
   if ('message' in found) return refused(found.message);
   return decided(state, action, now, found, true);
+}
+
+/** The plan that an approval takes back the rejection of; null where it is about something else. */
+function rejectedPlan(
+  { approval }: Pick<ReleaseState, 'approval'>,
+  action: ActionOf<'approve'>,
+  rollout: RolloutState | null,
+): ReleaseState['approval'] {
+  if (rollout !== null || approval === null || approval.approved) return null;
+  return namesPlanHash(action.plan ?? '', approval.planHash) ? approval : null;
+}
+
+/** Who decided: as a signature proved, else as claimed. */
+export function decider(action: Decision): string {
+  return action.action === 'approve' ? (action.verifiedBy ?? action.by) : action.by;
+}
+
+/** Says by what a decision is proven, and who sent it where that is claimed to be somebody else. */
+function signed(action: Decision): string {
+  if (action.action !== 'approve' || action.verifiedBy === undefined) return '';
+  const sender = action.verifiedBy === action.by ? '' : `, sent by ${action.by}`;
+  return `, signed with ${action.signedWith ?? 'a key of theirs'}${sender}`;
 }
 
 /** Turns a waiting step or a plan down; it is not asked for again until the plan differs, or until approve or retry. */
@@ -80,11 +133,11 @@ function decided(
 ): ActionAnswer {
   const names = waiting.items.map((item) => item.target);
   const labels = [...new Set(waiting.items.map((item) => item.toLabel))].join(', ');
-  const record = `${approved ? 'approves' : 'rejects'} ${labels} on ${names.join(', ')} (plan ${waiting.planHash})`;
+  const record = `${approved ? 'approves' : 'rejects'} ${labels} on ${names.join(', ')} (plan ${waiting.planHash})${signed(action)}`;
   const approval = {
     planHash: waiting.planHash,
     approved,
-    by: action.by,
+    by: decider(action),
     reason: action.reason,
     at: now,
   };

@@ -1,4 +1,5 @@
 import type { ActionOf, ReleaseAction } from './actions.ts';
+import { decider } from './apply-approval.ts';
 import type { Abort, RolloutState, StepDecision } from './rollout.ts';
 import { abortRollout, decideStep, setBlocked, setMode, setPaused } from './rollout-control.ts';
 import type { ReleaseState } from './state.ts';
@@ -61,5 +62,5 @@ export function applyControl(state: RolloutState, control: RolloutControl, now: 
 }
 
 function decision(action: ActionOf<'approve'> | ActionOf<'reject'>, target: string): RolloutControl {
-  return { kind: 'decide', target, approved: action.action === 'approve', by: action.by, reason: action.reason };
+  return { kind: 'decide', target, approved: action.action === 'approve', by: decider(action), reason: action.reason };
 }

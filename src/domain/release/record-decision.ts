@@ -1,5 +1,6 @@
 import { appendEvidence } from '../core/evidence.ts';
 import type { ReleaseAction } from './actions.ts';
+import { decider } from './apply-approval.ts';
 import type { RolloutState } from './rollout.ts';
 import type { ReleaseState, RolloutSummary } from './state.ts';
 
@@ -7,7 +8,7 @@ import type { ReleaseState, RolloutSummary } from './state.ts';
 export function recordDecision(state: ReleaseState, action: ReleaseAction, record: string, now: number): ReleaseState {
   const message = action.reason === '' ? record : `${record}: ${action.reason}`;
   const kind = action.action === 'retry' && action.skipPreflight ? 'override' : 'decision';
-  const by = action.action === 'approve' ? (action.verifiedBy ?? action.by) : action.by;
+  const by = action.action === 'approve' ? decider(action) : action.by;
   return {
     ...state,
     evidence: appendEvidence(state.evidence, now, kind, message, { what: `release/${state.name}`, by }),

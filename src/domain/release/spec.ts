@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { duration } from '../core/duration.ts';
 import { modeSchema } from '../core/mode.ts';
+import { parsePublicKey } from '../core/ssh-key.ts';
 import { freezeSchema, windowSchema } from '../core/window.ts';
 
 /**
@@ -173,9 +174,16 @@ const incumbentSchema = z.strictObject({
   name: dnsName,
 });
 
+/** A key that cannot be read would approve nothing, and be noticed only when somebody is to approve. */
 const approverSchema = z.strictObject({
   name: z.string().min(1),
-  key: z.string().regex(/^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d+) \S+/, 'expected an OpenSSH public key'),
+  key: z
+    .string()
+    .superRefine((key, context) => {
+      const parsed = parsePublicKey(key);
+      if (!parsed.ok) context.addIssue({ code: 'custom', message: parsed.message });
+    })
+    .describe('An OpenSSH public key, as it stands in a .pub file.'),
 });
 
 /** The `spec` of a Release document. */
@@ -197,7 +205,7 @@ export const releaseSpec = z
     rollbackTimeout: duration({ min: 1_000 }).prefault('10m'),
     cooldown: duration({ min: 0 }).prefault('20h'),
     approval: z.enum(['none', 'beforeFirst', 'afterCanary', 'beforeEach']).default('none'),
-    approvers: z.array(approverSchema).max(100).optional(),
+    approvers: z.array(approverSchema).min(1).max(100).optional(),
     waves: z
       .array(waveSchema)
       .max(100)

@@ -16,8 +16,9 @@ import {
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { absorbOutcome } from '../../domain/release/absorb-outcome.ts';
 import { addressOf } from '../../domain/release/address.ts';
-import { parseAction } from '../../domain/release/actions.ts';
-import { applyAction } from '../../domain/release/apply-action.ts';
+import { parseAction, type ReleaseAction } from '../../domain/release/actions.ts';
+import { applyAction, whyRefused } from '../../domain/release/apply-action.ts';
+import { approvalToVerify, needsVerification } from '../../domain/release/apply-approval.ts';
 import { controlsOf, type RolloutControl } from '../../domain/release/controls.ts';
 import { evaluate } from '../../domain/release/evaluate.ts';
 import { observationFingerprint } from '../../domain/release/fingerprint.ts';
@@ -32,7 +33,7 @@ import { statusText } from '../../domain/release/status-text.ts';
 import { releaseStatus, type ReleaseStatus } from '../../domain/release/status.ts';
 import { mayStart } from '../../domain/release/may-start.ts';
 import { releaseSearchAttributes } from './search-attributes.ts';
-import { idle, read, write } from './activities.ts';
+import { approvals, idle, read, write } from './activities.ts';
 import { writeOutcome } from './write-outcome.ts';
 import {
   actionSignal,
@@ -90,26 +91,21 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     describe();
   });
   for (const name of ACTIONS) {
-    const decide = (payload: unknown) => {
-      const parsed = parseAction(name, payload);
-      return parsed.ok ? applyAction(state, parsed.action, Date.now(), rollout) : parsed;
-    };
     const act = async (payload: unknown): Promise<string> => {
-      const parsed = parseAction(name, payload);
-      if (!parsed.ok) throw refusal(parsed.message);
-      const answer = applyAction(state, parsed.action, Date.now(), rollout);
+      const action = await verified(parse(name, payload));
+      const answer = applyAction(state, action, Date.now(), rollout);
       if (!answer.ok) throw refusal(answer.message);
       state = answer.state;
       if (answer.effect !== 'none') woken = true;
       if (answer.effect === 'release') releasing = true;
       describe();
-      if (answer.forward) await forward(controlsOf(parsed.action, state, answer.decides));
+      if (answer.forward) await forward(controlsOf(action, state, answer.decides));
       return answer.record;
     };
     setHandler(actionUpdate(name), async (payload) => ({ message: await act(payload), status: status() }), {
       validator: (payload) => {
-        const answer = decide(payload);
-        if (!answer.ok) throw refusal(answer.message);
+        const why = whyRefused(state, parse(name, payload), Date.now(), rollout);
+        if (why !== null) throw refusal(why);
       },
     });
     setHandler(actionSignal(name), async (payload) => {
@@ -121,6 +117,20 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
         state = recordRefusal(state, `${name} by signal: ${error.message}`, Date.now());
       }
     });
+  }
+
+  /**
+   * An approval with who signed it, where it needs a signature. It then is about the plan whose hash was signed, and
+   * about no other that waits by the time it is verified.
+   */
+  async function verified(action: ReleaseAction): Promise<ReleaseAction> {
+    if (action.action !== 'approve' || !needsVerification(state, action)) return action;
+    const asked = approvalToVerify(state, action, rollout);
+    if ('message' in asked) throw refusal(asked.message);
+    const answer = await approvals.verifyApproval.executeWithOptions({ summary: `signature of ${action.by}` }, [asked]);
+    if (!answer.ok) throw refusal(answer.refusal.message);
+    if (state.spec.approvers !== asked.approvers) throw refusal('the spec was changed meanwhile; approve again');
+    return { ...action, plan: asked.planHash, verifiedBy: answer.by, signedWith: answer.fingerprint };
   }
 
   /** Tells the rollout what people want of it; one that is only being started is told once it is there. */
@@ -293,6 +303,13 @@ const HAND_BACK: MarksPatch = {
   rolledBackAt: null,
   placements: null,
 };
+
+/** @throws ApplicationFailure of type `Refused` */
+function parse(name: ReleaseAction['action'], payload: unknown): ReleaseAction {
+  const parsed = parseAction(name, payload);
+  if (!parsed.ok) throw refusal(parsed.message);
+  return parsed.action;
+}
 
 function refusal(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, 'Refused');

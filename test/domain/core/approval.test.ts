@@ -8,6 +8,7 @@ import {
   signedMessages,
 } from '../../../src/domain/core/approval.ts';
 import type { ApprovalSubject } from '../../../src/domain/core/approval.ts';
+import { decodeBase64, encodeBase64 } from '../../../src/domain/core/base64.ts';
 import { parsePublicKey } from '../../../src/domain/core/ssh-key.ts';
 
 const hash = `sha256:${'43258cff783f'.padEnd(64, '0')}`;
@@ -217,6 +218,11 @@ describe('public keys', () => {
     [
       'ssh-rsa AAAA',
       'keys of type (unreadable) cannot approve; use ssh-ed25519, ecdsa-sha2-nistp256, ecdsa-sha2-nistp384, ecdsa-sha2-nistp521, ssh-rsa',
+    ],
+    [`ssh-ed25519 ${blob.slice(0, 64)}`, 'the key is cut off, or something stands after its end'],
+    [
+      `ssh-ed25519 ${encodeBase64(Uint8Array.of(...(decodeBase64(blob) ?? []), 0))}`,
+      'the key is cut off, or something stands after its end',
     ],
   ])('%j is refused', (text, message) => {
     expect(parsePublicKey(text)).toEqual({ ok: false, message });

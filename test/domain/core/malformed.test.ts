@@ -14,6 +14,10 @@ const refusals: Record<string, string[]> = {
     '8:5: spec.track: anchors (&line) are not supported; write the value out where it is used',
     '13:14: spec.targets[0].track: aliases (*line) are not supported; write the value out',
   ],
+  'approver-key.yaml': [
+    '11:12: spec.approvers[0].key: the key is cut off, or something stands after its end',
+    '13:12: spec.approvers[1].key: expected a key of type ssh-ed25519, ecdsa-sha2-nistp256, ecdsa-sha2-nistp384, ecdsa-sha2-nistp521, ssh-rsa, got "AAAAC3NzaC1lZDI1NTE5"',
+  ],
   'blank-spec.yaml': ['5:1: spec: expected a map, got nothing: give a value or remove the line'],
   'boolean-in-quotes.yaml': ['13:12: spec.suspend: expected true or false, got "true": write true without quotes'],
   'boolean-of-yaml-1-1.yaml': ['13:12: spec.suspend: expected true or false, got "yes": write true'],

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { signCommand } from '../../../src/domain/core/approval.ts';
 import { parseAction, type ReleaseAction } from '../../../src/domain/release/actions.ts';
-import { applyAction } from '../../../src/domain/release/apply-action.ts';
-import { needsVerification } from '../../../src/domain/release/apply-approval.ts';
+import { applyAction, whyRefused } from '../../../src/domain/release/apply-action.ts';
+import { approvalToVerify, needsVerification } from '../../../src/domain/release/apply-approval.ts';
+import { controlsOf } from '../../../src/domain/release/controls.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
 import { recordRefusal } from '../../../src/domain/release/record-decision.ts';
@@ -13,7 +15,11 @@ import { FROM, promoted, rolling, rollout, TO, TO_DIGEST } from './rollout-world
 import { digest, fleet, HOUR, managed, NOW, observe, REPOSITORY, resolved, spec, start, target } from './world.ts';
 
 const WHO = { by: 'ana', reason: 'because' };
-const APPROVER = { name: 'ana', key: 'ssh-ed25519 AAAA' };
+// Made once by ssh-keygen of OpenSSH 9.2.
+const { keys, signatures } = JSON.parse(
+  readFileSync(new URL('../../unit/approval/signatures.json', import.meta.url), 'utf8'),
+) as { keys: Record<string, { key: string }>; signatures: Record<string, string> };
+const APPROVER = { name: 'ana', key: keys['ed25519']?.key ?? '' };
 
 /** The action as it comes off the wire, so that what people send is what is tested. */
 function action(name: ReleaseAction['action'], payload: Record<string, unknown> = {}): ReleaseAction {
@@ -264,6 +270,58 @@ describe('approving', () => {
     expect(needsVerification(planning(), sent)).toBe(false);
     // Turning a plan down needs no signature.
     expect(act(state, 'reject', { plan: state.evaluation?.planHash }).ok).toBe(true);
+  });
+});
+
+describe('an approval that is to be signed', () => {
+  const state = planning({ approvers: [APPROVER] });
+  const hash = state.evaluation?.planHash ?? '';
+  const sent = (payload: Record<string, unknown> = {}) => {
+    const approval = action('approve', { plan: hash.slice(0, 16), signature: signatures['ed25519'], ...payload });
+    if (approval.action !== 'approve') throw new Error('not an approval');
+    return approval;
+  };
+
+  test('is verified over the whole hash of the plan that it is about, wherever that waits', () => {
+    const { approvers } = state.spec;
+    expect(approvalToVerify(state, sent(), null)).toEqual({
+      planHash: hash,
+      signature: signatures['ed25519'],
+      approvers,
+    });
+    const { planHash } = waiting;
+    expect(approvalToVerify(state, sent({ plan: undefined, target: 'web-2' }), waiting)).toMatchObject({ planHash });
+    const rejected = done(state, 'reject', { plan: hash }).state;
+    expect(approvalToVerify({ ...rejected, evaluation: null }, sent(), null)).toMatchObject({ planHash: hash });
+  });
+
+  test('is refused before anything is verified where it is stale, or its key is nobody’s', () => {
+    const other = signatures['ecdsa256'] ?? '';
+    expect(approvalToVerify(state, sent({ plan: '00000000' }), null)).toMatchObject({
+      message: expect.stringContaining('is not the one that waits') as string,
+    });
+    expect(approvalToVerify(state, sent({ signature: other }), null)).toMatchObject({
+      message: expect.stringContaining('is not that of an approver; approvers are ana') as string,
+    });
+    expect(whyRefused(state, sent({ signature: other }), NOW, null)).toContain('is not that of an approver');
+    expect(whyRefused(state, sent({ plan: '00000000' }), NOW, null)).toContain('is not the one that waits');
+    expect(whyRefused(state, sent({ signature: undefined }), NOW, null)).toContain('needs the SSH signature');
+  });
+
+  test('would be accepted if its signature is right, and that says nothing yet', () => {
+    expect(whyRefused(state, sent(), NOW, null)).toBeNull();
+    expect(applyAction(state, sent(), NOW, null).ok).toBe(false);
+  });
+
+  test('is recorded as of who signed, with the key, and who sent it', () => {
+    const signed = { ...sent(), plan: hash, verifiedBy: 'carol', signedWith: 'SHA256:abc' };
+    const answer = applyAction(state, signed, NOW, null);
+    if (!answer.ok) throw new Error(answer.message);
+    expect(answer.state.approval).toMatchObject({ by: 'carol', planHash: hash });
+    expect(answer.record).toContain(', signed with SHA256:abc, sent by ana');
+    const own = applyAction(state, { ...signed, verifiedBy: 'ana' }, NOW, null);
+    expect(own.ok && own.record).toMatch(/, signed with SHA256:abc$/);
+    expect(controlsOf(signed, state, ['web-1'])).toMatchObject([{ kind: 'decide', by: 'carol' }]);
   });
 });
 

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { actionSignal, releaseId } from '../../src/workflows/release/messages.ts';
+import { runCli, type CliRun } from '../unit/cli/run-cli.ts';
+import { allCurrent, startFleet, type Fleet } from './fleet.ts';
+
+const lab = inject('lab');
+let folder: string;
+let fleet: Fleet;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-approvals-'));
+  for (const name of ['ada', 'eve']) {
+    execFileSync('ssh-keygen', [
+      '-q',
+      '-t',
+      'ed25519',
+      '-N',
+      '',
+      '-C',
+      `${name}@example.com`,
+      '-f',
+      join(folder, name),
+    ]);
+  }
+  fleet = await startFleet(lab, 'signed');
+});
+
+afterAll(async () => {
+  await fleet.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The file with what `ssh-keygen -Y sign` makes of a plan hash, as people are told to make it. */
+function sign(who: 'ada' | 'eve', planHash: string): string {
+  const command = `printf %s ${planHash} | ssh-keygen -Y sign -n holdfast -f ${join(folder, who)}`;
+  const signature = execFileSync('sh', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const file = join(folder, `${who}.sig`);
+  writeFileSync(file, signature);
+  return file;
+}
+
+function holdfast(...args: string[]): Promise<CliRun> {
+  return runCli(args, { env: { TEMPORAL_ADDRESS: lab.temporalAddress, HOLDFAST_USER: 'ci' } });
+}
+
+/** A release that waits for an approval of 1.1.0, which ada alone may give. */
+async function waiting(name: string, approval: 'beforeFirst' | 'afterCanary') {
+  const one = await fleet.image(name, '1.0.0');
+  const targets = [`${name}-a`, `${name}-b`];
+  for (const target of targets) await fleet.deploy(target, one.reference);
+  const approvers = [{ name: 'ada', key: readFileSync(join(folder, 'ada.pub'), 'utf8') }];
+  const handle = await fleet.apply(name, fleet.spec(name, targets, { approval, approvers }));
+  await fleet.statusWhere(handle, 'current on 1.0.0', allCurrent('1.0.0'));
+  const two = await fleet.image(name, '1.1.0');
+  const { planHash, rollout } = await fleet.statusWhere(
+    handle,
+    'an approval to be waited for',
+    (s) => s.phase === 'AwaitingApproval',
+  );
+  return { handle, object: releaseId(fleet.named(name)), two, planHash: rollout?.planHash ?? planHash };
+}
+
+describe('a release with approvers', () => {
+  test('is approved by the signature that an approver made with ssh-keygen, and by nothing less', async () => {
+    const { handle, object, two, planHash } = await waiting('signed', 'beforeFirst');
+    const plan = ['--plan', planHash.slice(0, 20)];
+
+    const unsigned = await holdfast('approve', object, ...plan);
+    expect(unsigned.code).toBe(2);
+    expect(unsigned.stderr).toContain(`printf %s ${planHash} | ssh-keygen -Y sign -n holdfast`);
+    const stranger = await holdfast('approve', object, ...plan, '--signature', sign('eve', planHash));
+    expect(stranger.code).toBe(2);
+    expect(stranger.stderr).toContain('is not that of an approver; approvers are ada');
+    const other = await holdfast('approve', object, ...plan, '--signature', sign('ada', `sha256:${'0'.repeat(64)}`));
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain(`the signature of ada is not over plan ${planHash}`);
+    const stale = await holdfast('approve', object, '--plan', '00000000', '--signature', sign('ada', '00000000'));
+    expect(stale.code).toBe(2);
+    expect(stale.stderr).toContain('is not the one that waits');
+    expect(await fleet.imageOf('signed-a')).not.toBe(two.reference);
+
+    const right = await holdfast('approve', object, ...plan, '--signature', sign('ada', planHash), '--reason', 'read');
+    expect(right).toMatchObject({ code: 0, stderr: '' });
+    expect(right.stdout).toMatch(/signed with SHA256:\S+, sent by ci/);
+    await fleet.statusWhere(handle, 'current on 1.1.0', allCurrent('1.1.0'));
+    expect(await fleet.imageOf('signed-b')).toBe(two.reference);
+    await fleet.endAndReplay('signed');
+  });
+
+  test('takes the signature of a step by signal too, and keeps why another signal was refused', async () => {
+    const { handle, two, planHash } = await waiting('steps', 'afterCanary');
+    const said = { by: 'ci', reason: 'by signal', target: 'steps-b' };
+    const signature = (who: 'ada' | 'eve') => readFileSync(sign(who, planHash), 'utf8');
+    await handle.signal(actionSignal('approve'), said);
+    await handle.signal(actionSignal('approve'), { ...said, signature: signature('eve') });
+    expect((await fleet.statusWhere(handle, 'the step to wait still', (s) => s.rollout !== null)).phase).toBe(
+      'AwaitingApproval',
+    );
+    expect(await fleet.imageOf('steps-b')).not.toBe(two.reference);
+    await handle.signal(actionSignal('approve'), { ...said, signature: signature('ada') });
+    await fleet.statusWhere(handle, 'current on 1.1.0', allCurrent('1.1.0'));
+    await fleet.endAndReplay('steps');
+  });
+});
