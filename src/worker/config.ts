@@ -33,8 +33,15 @@ const configSchema = z.strictObject({
   registries: z.record(z.string(), registrySchema).default({}),
   dockerConfig: z.string().optional(),
   prometheus: prometheusSchema.optional(),
+  /** Who is told besides the log. The URL of a webhook is a secret, so that it is named and never written here. */
   notify: z
-    .array(z.strictObject({ webhook: secretRef, format: z.enum(['json', 'slack']).default('json') }))
+    .array(
+      z.strictObject({
+        name: z.string().min(1).optional(),
+        webhook: secretRef,
+        format: z.enum(['json', 'slack']).default('json'),
+      }),
+    )
     .default([]),
   /** Encrypts every payload in Temporal; the first key encrypts, all decrypt. */
   codec: z.strictObject({ keys: z.array(z.strictObject({ id: z.string().min(1), key: secretRef })).min(1) }).optional(),

@@ -93,7 +93,7 @@ interface Shared {
 
 async function createWorkers(config: WorkerConfig, shared: Shared): Promise<Worker[]> {
   const { logger, ...common } = shared;
-  const activities = await releaseActivities(config);
+  const activities = await releaseActivities(config, logger);
   const bundle = await workflowBundle(logger);
   const base = { ...common, activities, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE } as const;
   return Promise.all([

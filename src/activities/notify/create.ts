@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Notification } from '../../domain/core/notification.ts';
 import type { Delivery, Notifier } from './port.ts';
 
@@ -12,19 +13,45 @@ export interface NotifyDependencies {
   readonly signal: () => AbortSignal;
 }
 
+/** Pauses between tries of a receiver that cannot be reached: with ten seconds a try, all of it is over in a minute. */
+const PAUSES_MS = [500, 2_000, 8_000];
+
+/** The activity that tells people, as workflows see it. */
+export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
+
 /**
- * The activity that tells people. Every receiver is tried, whatever becomes of the others; what could not be delivered
- * is in the result and no exception, because no operation may fail for want of a listener.
+ * The activity that tells people. Every receiver is tried, whatever becomes of the others, and a few times where it
+ * cannot be reached; what could not be delivered is in the result and no exception, because no operation may fail for
+ * want of a listener.
+ *
+ * @param pausesMs between tries
  */
-export function createNotifyActivities({ notifiers, signal }: NotifyDependencies) {
+export function createNotifyActivities({ notifiers, signal }: NotifyDependencies, pausesMs = PAUSES_MS) {
   return {
     notify: async (notification: Notification): Promise<NotifyResult> => ({
       deliveries: await Promise.all(
         notifiers.map(async (notifier) => ({
-          ...(await notifier.notify(notification, signal())),
+          ...(await deliver(notifier, notification, signal(), pausesMs)),
           notifier: notifier.name,
         })),
       ),
     }),
   };
+}
+
+async function deliver(
+  notifier: Notifier,
+  notification: Notification,
+  signal: AbortSignal,
+  pausesMs: readonly number[],
+): Promise<Delivery> {
+  let delivery = await notifier.notify(notification, signal);
+  for (const pauseMs of pausesMs) {
+    if (delivery.kind !== 'unreachable') break;
+    // A receiver that wants a longer pause than is left hears nothing more: it said itself that it would not take it.
+    if ((delivery.retryAfterMs ?? 0) > Math.max(...pausesMs)) break;
+    await sleep(Math.max(pauseMs, delivery.retryAfterMs ?? 0), undefined, { signal });
+    delivery = await notifier.notify(notification, signal);
+  }
+  return delivery;
 }

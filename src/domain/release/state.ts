@@ -28,6 +28,8 @@ export interface ReleaseState {
   readonly evidence: EvidenceLog;
   /** The last evaluation; null before the first. */
   readonly evaluation: Evaluation | null;
+  /** What the last notification of a wait for a person was about; null or absent where nobody is waited for. */
+  readonly told?: string | null;
 }
 
 export interface PersonMark {

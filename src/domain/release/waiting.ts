@@ -162,6 +162,11 @@ const lifts: Readonly<Record<HeldReason, Waiting['who']>> = {
   WriteInvalid: 'person',
 };
 
+/** Who can lift what a target is held or drifted for. */
+export function liftedBy(reason: string): Waiting['who'] {
+  return isHeldReason(reason) ? lifts[reason] : 'person';
+}
+
 function heldOf(targets: readonly TargetView[], changesAt: number | null, since: string | null): Waiting | null {
   const target = targets.find((t) => t.phase === 'Held') ?? targets.find((t) => t.phase === 'Drifted');
   if (target === undefined) return null;
@@ -169,7 +174,7 @@ function heldOf(targets: readonly TargetView[], changesAt: number | null, since:
   return {
     for: `${name} (${reason}): ${message}`,
     since,
-    who: isHeldReason(reason) ? lifts[reason] : 'person',
+    who: liftedBy(reason),
     next:
       changesAt === null
         ? 'it is looked at again when anything changes'

@@ -9,15 +9,17 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Notification } from '../../domain/core/notification.ts';
 import { applyResult } from '../../domain/release/apply-result.ts';
 import { transitionEvents, type TargetEvent } from '../../domain/release/events.ts';
 import { nextCommand } from '../../domain/release/next-command.ts';
 import { applyControl } from '../../domain/release/controls.ts';
+import { rolloutNotifications } from '../../domain/release/notifications.ts';
 import { isFinished } from '../../domain/release/rollout-control.ts';
 import { rolloutText } from '../../domain/release/rollout-text.ts';
 import type { Command, Result } from '../../domain/release/rollout.ts';
 import { execute } from './execute.ts';
-import { read } from './activities.ts';
+import { read, tell } from './activities.ts';
 import {
   rolloutControlSignal,
   rolloutReportSignal,
@@ -48,7 +50,9 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
       await report({ rollout: state.id, kind: 'state', state, finished: false });
       return;
     }
+    const before = state;
     state = applyControl(state, control, Date.now());
+    for (const said of rolloutNotifications(before, state)) later(notify(said));
     describe();
   });
 
@@ -65,7 +69,7 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
     }
   }
 
-  /** Events and reports must not hold up a rollback; they are awaited at the end. */
+  /** Events, reports and notifications must not hold up a rollback; they are awaited at the end. */
   function later(work: Promise<void>): void {
     pending.push(
       work.catch((error: unknown) => {
@@ -78,12 +82,17 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
     if (events.length > 0) await read.emitEvents({ release: state.release, events });
   }
 
+  async function notify(said: Notification): Promise<void> {
+    await tell.notify.executeWithOptions({ summary: `tell: ${said.what}` }, [said]);
+  }
+
   function absorb(target: string, result: Result): void {
     const before = state;
     state = applyResult(state, target, result, Date.now());
     const changed = state.targets.filter((t, index) => t !== before.targets[index]);
     for (const t of changed) later(report({ rollout: state.id, kind: 'target', target: t, stopped: state.stopped }));
     later(emit(transitionEvents(before, state, workflowInfo().runId)));
+    for (const said of rolloutNotifications(before, state)) later(notify(said));
     describe();
   }
 

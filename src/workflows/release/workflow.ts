@@ -23,6 +23,7 @@ import { controlsOf, type RolloutControl } from '../../domain/release/controls.t
 import { evaluate } from '../../domain/release/evaluate.ts';
 import { observationFingerprint } from '../../domain/release/fingerprint.ts';
 import { initialState } from '../../domain/release/initial-state.ts';
+import { waitNotification } from '../../domain/release/notifications.ts';
 import { marksOwed } from '../../domain/release/marks-owed.ts';
 import type { Observation } from '../../domain/release/observation.ts';
 import { startRollout } from '../../domain/release/rollout-start.ts';
@@ -33,7 +34,7 @@ import { statusText } from '../../domain/release/status-text.ts';
 import { releaseStatus, type ReleaseStatus } from '../../domain/release/status.ts';
 import { mayStart } from '../../domain/release/may-start.ts';
 import { releaseSearchAttributes } from './search-attributes.ts';
-import { approvals, idle, read, write } from './activities.ts';
+import { approvals, idle, read, tell, write } from './activities.ts';
 import { writeOutcome } from './write-outcome.ts';
 import {
   actionSignal,
@@ -69,6 +70,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   let woken = false;
   let releasing = false;
   let starting = false;
+  let telling: Promise<unknown> = Promise.resolve();
 
   const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
 
@@ -210,6 +212,18 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
 
   const continuing = (): boolean => workflowInfo().continueAsNewSuggested;
 
+  /** Tells people once that they are waited for; nothing waits until they heard of it. */
+  function notifyOfWait(): void {
+    const { told, notification } = waitNotification(state);
+    state = { ...state, told };
+    if (notification === null) return;
+    const summary = `tell: ${notification.what}`;
+    telling = Promise.all([
+      telling,
+      tell.notify.executeWithOptions({ summary }, [notification]).catch(() => undefined),
+    ]);
+  }
+
   /** Reads the world: at once when something has happened, else when it differs from what is known. */
   async function look(): Promise<Observation | null> {
     const asked = { release: input.name, spec: state.spec, pin: state.pin?.image ?? null };
@@ -248,6 +262,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
 
   while (!releasing) {
     if (continuing()) {
+      await telling;
       await condition(allHandlersFinished);
       await continueAsNew<typeof releaseWorkflow>({ name: input.name, spec: state.spec, carried: { state, rollout } });
     }
@@ -266,6 +281,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     observation = seen;
     const result = evaluate(state, observation, Date.now());
     state = result.state;
+    notifyOfWait();
     describe();
     if (result.events.length > 0) await read.emitEvents({ release: input.name, events: result.events });
     for (const owed of marksOwed(state, observation)) {
@@ -287,6 +303,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       { release: input.name, target: addressOf(target, state.spec), marks: HAND_BACK },
     ]);
   }
+  await telling;
   await condition(allHandlersFinished);
 }
 

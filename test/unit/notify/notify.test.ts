@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createNotifyActivities } from '../../../src/activities/notify/create.ts';
 import { createLogNotifier } from '../../../src/activities/notify/log.ts';
+import type { Delivery, Notifier } from '../../../src/activities/notify/port.ts';
 import type { Reference } from '../../../src/activities/notify/reference.ts';
 import { createWebhookNotifier } from '../../../src/activities/notify/webhook.ts';
 import { notification } from '../../../src/domain/core/notification.ts';
@@ -188,7 +189,7 @@ test('every receiver is told, and one that cannot be reached fails nothing', asy
   answer = (response) => response.writeHead(500).end();
   const lines: string[] = [];
   const log = createLogNotifier({ info: (m) => lines.push(m), warn: (m) => lines.push(m) });
-  const { notify } = createNotifyActivities({ notifiers: [webhook(), log], signal: () => never });
+  const { notify } = createNotifyActivities({ notifiers: [webhook(), log], signal: () => never }, [1]);
   expect(await notify(said)).toEqual({
     deliveries: [
       { notifier: 'webhook ops', kind: 'unreachable', message: 'webhook ops answered 500' },
@@ -206,3 +207,52 @@ async function urlOfNobody(): Promise<string> {
   await new Promise((resolve) => server.close(resolve));
   return `http://127.0.0.1:${port}/s3cret`;
 }
+
+describe('a receiver that cannot be reached', () => {
+  function flaky(...deliveries: Delivery[]) {
+    let tries = 0;
+    const notifier: Notifier = {
+      name: 'flaky',
+      notify: () => Promise.resolve(deliveries[Math.min(tries++, deliveries.length - 1)] ?? { kind: 'delivered' }),
+    };
+    const signal = new AbortController();
+    const { notify } = createNotifyActivities({ notifiers: [notifier], signal: () => signal.signal }, [1, 1, 20]);
+    return { notify, tries: () => tries, signal };
+  }
+  const down: Delivery = { kind: 'unreachable', message: 'down' };
+
+  test('is tried again until it has the notification', async () => {
+    const { notify, tries } = flaky(down, down, { kind: 'delivered' });
+    expect(await notify(said)).toEqual({ deliveries: [{ kind: 'delivered', notifier: 'flaky' }] });
+    expect(tries()).toBe(3);
+  });
+
+  test('is given up after a few tries, without an exception', async () => {
+    const { notify, tries } = flaky(down);
+    expect(await notify(said)).toEqual({ deliveries: [{ ...down, notifier: 'flaky' }] });
+    expect(tries()).toBe(4);
+  });
+
+  test('is not asked again before it wants to be, and not at all where that is too late', async () => {
+    const soon = flaky({ ...down, retryAfterMs: 15 }, { kind: 'delivered' });
+    const begun = performance.now();
+    await soon.notify(said);
+    expect(performance.now() - begun).toBeGreaterThan(13);
+    const late = flaky({ ...down, retryAfterMs: 60_000 });
+    expect(await late.notify(said)).toMatchObject({ deliveries: [{ kind: 'unreachable' }] });
+    expect(late.tries()).toBe(1);
+  });
+
+  test('a refusal is not tried again', async () => {
+    const { notify, tries } = flaky({ kind: 'refused', message: 'no' });
+    await notify(said);
+    expect(tries()).toBe(1);
+  });
+
+  test('the cancellation ends the tries', async () => {
+    const { notify, signal } = flaky({ ...down, retryAfterMs: 20 });
+    const telling = notify(said);
+    signal.abort();
+    await expect(telling).rejects.toThrow();
+  });
+});
