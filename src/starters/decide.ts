@@ -1,3 +1,4 @@
+import { redact } from '../domain/core/redact.ts';
 import { formatObjectName, type ObjectName } from './object-name.ts';
 import { printData, type Format } from './output/data.ts';
 import { print } from './output/print.ts';
@@ -26,7 +27,7 @@ export async function decide(
 ): Promise<void> {
   const by = whoAsks(options.as);
   const given = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
-  const payload = { by, reason: options.reason, ...given };
+  const payload = { by, reason: redact(options.reason), ...given };
   const answer = await withTemporal((temporal) => sendAction(temporal, object.name, action, payload));
   if (options.output === 'table') print(`${formatObjectName(object)}: ${by} ${answer.message}`);
   else printData(options.output, { object: formatObjectName(object), by, ...answer });

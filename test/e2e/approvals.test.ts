@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { ReleaseHistory } from '../../src/domain/release/history.ts';
 import { actionSignal, releaseId } from '../../src/workflows/release/messages.ts';
 import { runCli, type CliRun } from '../unit/cli/run-cli.ts';
 import { allCurrent, startFleet, type Fleet } from './fleet.ts';
@@ -92,7 +93,7 @@ describe('a release with approvers', () => {
   });
 
   test('takes the signature of a step by signal too, and keeps why another signal was refused', async () => {
-    const { handle, two, planHash } = await waiting('steps', 'afterCanary');
+    const { handle, object, two, planHash } = await waiting('steps', 'afterCanary');
     const said = { by: 'ci', reason: 'by signal', target: 'steps-b' };
     const signature = (who: 'ada' | 'eve') => readFileSync(sign(who, planHash), 'utf8');
     await handle.signal(actionSignal('approve'), said);
@@ -103,6 +104,27 @@ describe('a release with approvers', () => {
     expect(await fleet.imageOf('steps-b')).not.toBe(two.reference);
     await handle.signal(actionSignal('approve'), { ...said, signature: signature('ada') });
     await fleet.statusWhere(handle, 'current on 1.1.0', allCurrent('1.1.0'));
+
+    const shown = await holdfast('history', object);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout).toMatch(
+      / ada +accepted +approves 1\.1\.0 on steps-b .*signed with SHA256:\S+, sent by ci: by signal/,
+    );
+    expect(shown.stdout).toMatch(/ refused +approve by signal: this release has approvers/);
+    expect(shown.stdout).toMatch(/ refused +approve by signal: the key SHA256:\S+ is not that of an approver/);
+    const data = JSON.parse((await holdfast('history', object, '-o', 'json')).stdout) as ReleaseHistory;
+    expect(data).toMatchObject({
+      name: fleet.named('steps'),
+      rollouts: 1,
+      dropped: 0,
+      items: [{ outcome: 'Promoted' }],
+    });
+    expect(data.evidence.map(({ kind, by, outcome }) => [kind, by ?? outcome])).toEqual([
+      ['outcome', 'Promoted'],
+      ['decision', 'ada'],
+      ['decision', 'refused'],
+      ['decision', 'refused'],
+    ]);
     await fleet.endAndReplay('steps');
   });
 });

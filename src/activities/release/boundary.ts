@@ -1,16 +1,17 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import { redact } from '../../domain/core/redact.ts';
+import { redact, redactMessages } from '../../domain/core/redact.ts';
 
 /** Type of every failure that is ours: what the outside says is in an activity's answer, never thrown. */
 export const FAULT = 'HoldfastFault';
 
 /**
  * Runs an activity so that only two things leave it as errors: the cancellation, as it came, and a fault of ours, with
- * a stable type and a message without secrets. The stack stays in the worker's log.
+ * a stable type. What goes into Temporal, result or fault, says nothing secret: an outside system's own words can hold
+ * headers, URLs and bodies.
  */
 export async function atBoundary<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return redactMessages(await work());
   } catch (error) {
     if (error instanceof CancelledFailure || error instanceof ApplicationFailure) throw error;
     const message = error instanceof Error ? error.message : String(error);

@@ -58,9 +58,10 @@ const rules: readonly Rule[] = [
       /\b(?:gh[opsur]_|github_pat_|gl(?:pat|ptt|dt|rt)-|xox[abeoprs]-|xapp-|npm_|dckr_(?:pat|oat)_|hv[bsr]\.|sha256~|pypi-|k8s-aws-v1\.|AGE-SECRET-KEY-)[\w.~+/=-]{8,}|\bA[KS]IA[A-Z0-9]{16}\b/g,
     replace: () => redacted,
   },
-  // Credentials of a header that stand without its name.
+  // Credentials of a header that stand without its name. Digest is not among them: its own are no single word, and what
+  // stands after the word in a sentence is an image's digest.
   {
-    pattern: /\b(bearer|basic|negotiate|digest)(\s{1,4})([\w.~+/-]{6,}=*)/gi,
+    pattern: /\b(bearer|basic|negotiate)(\s{1,4})([\w.~+/-]{6,}=*)/gi,
     replace: (all, scheme = '', space = '', value = '') => (looksRandom(value) ? scheme + space + redacted : all),
   },
   // "password": "…", 'password': '…', and the same escaped inside a string.
@@ -126,7 +127,28 @@ export function redactJson(value: unknown, known: readonly string[] = []): unkno
   );
 }
 
+/**
+ * A JSON value whose sentences for people, its fields `message`, are scrubbed; everything else stays as it is, since
+ * programs read it. What was read of the outside goes into Temporal like this.
+ */
+export function redactMessages<T>(value: T): T {
+  return scrubbed(value) as T;
+}
+
+function scrubbed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(scrubbed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]: [string, unknown]) => [
+      name,
+      name === 'message' && typeof item === 'string' ? redact(item) : scrubbed(item),
+    ]),
+  );
+}
+
 /** Random text has digits, padding or capitals in its middle; words of a sentence have none, and are shorter. */
 function looksRandom(value: string): boolean {
+  // A reason of Kubernetes, as in "container auth: CrashLoopBackOff".
+  if (/^(?:[A-Z][a-z]+){2,6}$/.test(value)) return false;
   return /[0-9=+/_]|[a-z][A-Z]|[A-Z]{2}[a-z]/.test(value) || value.length >= 32;
 }

@@ -49,6 +49,7 @@ export function evaluate(
   const items = plans(mode.mode) ? gated.items : [];
   const plan: Plan = { release: state.name, items };
   const evaluation: Evaluation = {
+    at: observation.at,
     effectiveMode: mode.mode,
     modeReason: mode.reason,
     registryReachable: wanted.followers.every(({ image }) => !unreachable(image)),
@@ -74,7 +75,9 @@ function suspended(
   now: number,
 ): { evaluation: Evaluation; state: ReleaseState; events: TargetEvent[] } {
   const plan: Plan = { release: state.name, items: [] };
+  const at = state.evaluation?.at;
   const evaluation: Evaluation = {
+    ...(at === undefined ? {} : { at }),
     effectiveMode: 'Observe',
     modeReason: 'suspended: spec.suspend is true, so nothing is evaluated',
     registryReachable: state.evaluation?.registryReachable ?? true,

@@ -88,6 +88,8 @@ export interface TargetView {
 
 /** What one evaluation came to. */
 export interface Evaluation {
+  /** When it was read, epoch milliseconds; absent where nothing was read, because the release was suspended. */
+  readonly at?: number;
   readonly effectiveMode: Mode;
   /** Why the effective mode is lower than the spec's; null where it is not. */
   readonly modeReason: string | null;

@@ -1,4 +1,5 @@
 import { appendEvidence } from '../core/evidence.ts';
+import { redact } from '../core/redact.ts';
 import type { ReleaseAction } from './actions.ts';
 import { decider } from './apply-approval.ts';
 import type { RolloutState } from './rollout.ts';
@@ -6,7 +7,7 @@ import type { ReleaseState, RolloutSummary } from './state.ts';
 
 /** Keeps what a person decided: who, what, why and when. Letting something go without its gate is an override. */
 export function recordDecision(state: ReleaseState, action: ReleaseAction, record: string, now: number): ReleaseState {
-  const message = action.reason === '' ? record : `${record}: ${action.reason}`;
+  const message = redact(action.reason === '' ? record : `${record}: ${action.reason}`);
   const kind = action.action === 'retry' && action.skipPreflight ? 'override' : 'decision';
   const by = action.action === 'approve' ? decider(action) : action.by;
   return {
@@ -31,5 +32,8 @@ export function recordOutcome(
 
 /** Keeps that a message without a sender to answer was refused, and why. */
 export function recordRefusal(state: ReleaseState, message: string, now: number): ReleaseState {
-  return { ...state, evidence: appendEvidence(state.evidence, now, 'decision', message, { outcome: 'refused' }) };
+  return {
+    ...state,
+    evidence: appendEvidence(state.evidence, now, 'decision', redact(message), { outcome: 'refused' }),
+  };
 }

@@ -69,7 +69,17 @@ export const blockSchema = z
 
 const port = z.int().min(1).max(65_535);
 const path = z.string().startsWith('/');
-const httpUrl = z.url({ protocol: /^https?$/, hostname: /.+/ });
+/** A spec is kept in git and in Temporal, so that no credentials may stand in it. */
+const httpUrl = z
+  .url({ protocol: /^https?$/, hostname: /.+/ })
+  .refine(
+    (url) => !hasCredentials(url),
+    'give a URL without user and password: whoever may read the spec reads them',
+  );
+
+function hasCredentials(url: string): boolean {
+  return /^[a-z]+:\/\/[^/?#]*@/i.test(url);
+}
 
 /** How the health of a target is asked for. `none` leaves it to the pod's own readiness. */
 export const healthSchema = z.union([

@@ -1,11 +1,12 @@
 import { getCondition, type Condition } from '../core/conditions.ts';
 import type { Mode } from '../core/mode.ts';
+import { rolloutView, type RolloutView } from './history.ts';
 import { instant } from './hold.ts';
 import { awaitsApproval } from './may-start.ts';
 import type { Plan } from './plan.ts';
 import { releasePhase, type ReleasePhase } from './release-phase.ts';
 import type { RolloutState } from './rollout.ts';
-import type { PersonMark, ReleaseState, RolloutSummary } from './state.ts';
+import type { PersonMark, ReleaseState } from './state.ts';
 import { targetStatuses, type TargetStatus } from './target-status.ts';
 import { waitingOf, type Waiting } from './waiting.ts';
 
@@ -31,14 +32,16 @@ export interface ReleaseStatus {
   /** The rollout that is under way; null where none is. */
   readonly rollout: RolloutStatus | null;
   /** The newest last. */
-  readonly lastRollouts: readonly (Omit<RolloutSummary, 'startedAt' | 'endedAt'> & {
-    readonly startedAt: string;
-    readonly endedAt: string;
-  })[];
+  readonly lastRollouts: readonly RolloutView[];
   readonly rollouts: number;
   readonly rollbacks: number;
   /** When time alone may change the answer next. */
   readonly changesAt: string | null;
+  /**
+   * When what was evaluated last was read; null before the first time. Registry and clusters are read at every poll, and
+   * evaluated again when anything differs.
+   */
+  readonly evaluatedAt: string | null;
   readonly asOf: string;
 }
 
@@ -99,10 +102,11 @@ export function releaseStatus(state: ReleaseState, rollout: RolloutState | null,
       rollout === null
         ? null
         : { id: rollout.id, planHash: rollout.planHash, stopped: rollout.stopped?.message ?? null },
-    lastRollouts: state.rollouts.map((r) => ({ ...r, startedAt: instant(r.startedAt), endedAt: instant(r.endedAt) })),
+    lastRollouts: state.rollouts.map(rolloutView),
     rollouts: state.rolloutCount,
     rollbacks: state.rollbacks,
     changesAt: optionalInstant(evaluation?.changesAt ?? null),
+    evaluatedAt: optionalInstant(evaluation?.at ?? null),
     asOf: instant(now),
   };
 }

@@ -4,14 +4,14 @@ import { outputOption, printData } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
 import { note, print } from '../output/print.ts';
 import { historyView } from '../release/history-view.ts';
-import { askStatus } from '../release/release-client.ts';
+import { askHistory } from '../release/release-client.ts';
 import { withTemporal } from '../temporal/connect.ts';
 
-/** `holdfast history KIND/NAME`: what was rolled, when, and how it ended. */
+/** `holdfast history KIND/NAME`: what was rolled, when, how it ended, and who decided what. */
 export function historyCommand() {
   return new Command('history')
     .description(
-      'The rollouts that ended, the newest first: when, what came of it, and of each target that did not end well.',
+      'The rollouts that ended, the newest first: when, what came of it, and of each target that did not end well; and who decided what, when and why, with what was refused.',
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .addOption(outputOption())
@@ -20,13 +20,19 @@ export function historyCommand() {
       examples([
         ['holdfast history release/hive', ''],
         ["holdfast history release/hive -o json | jq '.items[0].outcome'", ''],
+        ["holdfast history release/hive -o json | jq '.evidence[] | select(.by)'", 'what people decided'],
       ]),
     )
     .action(async (object, { output }) => {
-      const { lastRollouts, rollouts, rollbacks } = await withTemporal((temporal) => askStatus(temporal, object.name));
-      const items = lastRollouts.toReversed();
-      if (output !== 'table') printData(output, { rollouts, rollbacks, items });
-      else if (items.length === 0) note(`release/${object.name} has rolled nothing yet`);
-      else print(historyView(items, rollouts));
+      const history = await withTemporal((temporal) => askHistory(temporal, object.name));
+      const { rollouts, rollbacks, lastRollouts, evidence, dropped } = history;
+      if (output !== 'table') {
+        const newestFirst = { items: lastRollouts.toReversed(), evidence: evidence.toReversed() };
+        printData(output, { kind: history.kind, name: history.name, rollouts, rollbacks, ...newestFirst, dropped });
+        return;
+      }
+      if (lastRollouts.length === 0) note(`release/${object.name} has rolled nothing yet`);
+      const view = historyView(history);
+      if (view !== '') print(view);
     });
 }

@@ -75,6 +75,9 @@ function printLine(output: Exclude<Format, 'table'>, status: ReleaseStatus): voi
   }
 }
 
+/** When somebody asked, and when it was looked at last, is no change. */
+const instants = { asOf: '', evaluatedAt: '' };
+
 function differs(before: ReleaseStatus, after: ReleaseStatus): boolean {
-  return JSON.stringify({ ...before, asOf: '' }) !== JSON.stringify({ ...after, asOf: '' });
+  return JSON.stringify({ ...before, ...instants }) !== JSON.stringify({ ...after, ...instants });
 }

@@ -1,16 +1,24 @@
-import type { ReleaseStatus } from '../../domain/release/status.ts';
+import type { EvidenceView, ReleaseHistory, RolloutView } from '../../domain/release/history.ts';
 import { span, toSeconds } from '../output/instants.ts';
 import { paintPhase } from '../output/paint.ts';
 import { table } from '../output/table.ts';
 import { shortImage } from './short-image.ts';
 
-/**
- * Rollouts as `holdfast history` shows them.
- *
- * @param rollouts the newest first
- * @param all how many there ever were
- */
-export function historyView(rollouts: ReleaseStatus['lastRollouts'], all: number): string {
+/** Rollouts, and who decided what, as `holdfast history` shows them: the newest first. */
+export function historyView({ lastRollouts, rollouts, evidence, dropped }: ReleaseHistory): string {
+  const decided = decisions(evidence);
+  return [
+    ...(lastRollouts.length === 0 ? [] : [rolloutTable(lastRollouts.toReversed(), rollouts)]),
+    ...(decided.length === 0 ? [] : [decisionTable(decided.toReversed(), dropped)]),
+  ].join('\n\n');
+}
+
+/** What people did. How a rollout ended stands in the other table. */
+function decisions(evidence: readonly EvidenceView[]): EvidenceView[] {
+  return evidence.filter(({ kind }) => kind === 'decision' || kind === 'override');
+}
+
+function rolloutTable(rollouts: readonly RolloutView[], all: number): string {
   const rows = rollouts.flatMap((rollout) => [
     [
       rollout.id,
@@ -31,5 +39,18 @@ export function historyView(rollouts: ReleaseStatus['lastRollouts'], all: number
   return [
     table(['ROLLOUT', 'STARTED', 'TOOK', 'OUTCOME', 'MESSAGE'], rows),
     ...(older > 0 ? [`${older} older ones are in Temporal's own history`] : []),
+  ].join('\n');
+}
+
+function decisionTable(entries: readonly EvidenceView[], dropped: number): string {
+  const rows = entries.map(({ at, by, kind, outcome, message }) => [
+    toSeconds(at),
+    by ?? '-',
+    outcome ?? (kind === 'override' ? 'override' : 'accepted'),
+    message,
+  ]);
+  return [
+    table(['WHEN', 'WHO', 'DECISION', 'WHAT'], rows),
+    ...(dropped > 0 ? [`${dropped} entries between the first and the last are left out`] : []),
   ].join('\n');
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
+import type { ReleaseHistory } from '../../domain/release/history.ts';
 import type { Evaluation } from '../../domain/release/plan.ts';
 import type { ReleaseSpec } from '../../domain/release/spec.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
 import {
   actionUpdate,
+  historyQuery,
   PLAN_WORKFLOW,
   RELEASE_QUEUE,
   RELEASE_WORKFLOW,
@@ -40,6 +42,13 @@ export async function askStatus(
 ): Promise<ReleaseStatus> {
   return temporal.client.withDeadline(Date.now() + timeoutMs, () =>
     temporal.client.workflow.getHandle(releaseId(name)).query(statusQuery),
+  );
+}
+
+/** What a release has done and what people decided about it. */
+export async function askHistory(temporal: Temporal, name: string): Promise<ReleaseHistory> {
+  return temporal.client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
+    temporal.client.workflow.getHandle(releaseId(name)).query(historyQuery),
   );
 }
 

@@ -15,6 +15,7 @@ export function statusView(status: ReleaseStatus): string {
     ...waitingFacts(status),
     ...workFacts(status),
     ...decisionFacts(status),
+    ['Evaluated', evaluatedAt(status)],
   ];
   return [
     paint('bold', `release/${status.name}`),
@@ -29,6 +30,11 @@ export function statusView(status: ReleaseStatus): string {
 
 function factLine([name, value]: Fact): string {
   return `  ${`${name}:`.padEnd(13)}${value.replaceAll('\n', `\n${' '.repeat(15)}`)}`;
+}
+
+/** Since then registry and clusters were read at each poll, and nothing differed. */
+function evaluatedAt({ evaluatedAt: at, asOf }: ReleaseStatus): string {
+  return at === null ? 'not yet' : `${toSeconds(at)}, ${ago(at, asOf)} ago`;
 }
 
 function modeOf(status: ReleaseStatus): string {

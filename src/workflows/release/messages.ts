@@ -1,6 +1,7 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ReleaseAction } from '../../domain/release/actions.ts';
 import type { RolloutControl } from '../../domain/release/controls.ts';
+import type { ReleaseHistory } from '../../domain/release/history.ts';
 import type { RolloutState, TargetRollout } from '../../domain/release/rollout.ts';
 import type { ReleaseSpec } from '../../domain/release/spec.ts';
 import type { ReleaseState } from '../../domain/release/state.ts';
@@ -78,6 +79,7 @@ export const ACTIONS = [
 ] as const satisfies readonly Kind[];
 
 export const statusQuery = defineQuery<ReleaseStatus>('status');
+export const historyQuery = defineQuery<ReleaseHistory>('history');
 
 export function actionUpdate(name: Kind) {
   return defineUpdate<ActionAnswer, [ActionPayload]>(name);

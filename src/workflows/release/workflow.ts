@@ -22,6 +22,7 @@ import { approvalToVerify, needsVerification } from '../../domain/release/apply-
 import { controlsOf, type RolloutControl } from '../../domain/release/controls.ts';
 import { evaluate } from '../../domain/release/evaluate.ts';
 import { observationFingerprint } from '../../domain/release/fingerprint.ts';
+import { releaseHistory } from '../../domain/release/history.ts';
 import { initialState } from '../../domain/release/initial-state.ts';
 import { waitNotification } from '../../domain/release/notifications.ts';
 import { marksOwed } from '../../domain/release/marks-owed.ts';
@@ -40,6 +41,7 @@ import {
   actionSignal,
   actionUpdate,
   ACTIONS,
+  historyQuery,
   releaseId,
   rolloutControlSignal,
   rolloutId,
@@ -75,6 +77,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
 
   setHandler(statusQuery, status);
+  setHandler(historyQuery, () => releaseHistory(state));
   setHandler(rolloutReportSignal, (report) => {
     if (report.kind === 'state') rollout = report.state;
     else if (rollout?.id === report.rollout) {

@@ -60,6 +60,9 @@ const refusals: Record<string, string[]> = {
   'health-of-no-form.yaml': ['14:9: spec.targets[0].health.htttp: unknown field "htttp"; did you mean "http"?'],
   'health-of-two-forms.yaml': ['13:7: spec.targets[0].health: expected only one of exec, url'],
   'hub-without-url.yaml': ['10:7: spec.targets[0].healthURL: a hub needs healthURL (or health)'],
+  'health-url-with-password.yaml': [
+    '14:18: spec.targets[0].healthURL: give a URL without user and password: whoever may read the spec reads them',
+  ],
   'image-with-tag.yaml': [
     '6:10: spec.image: expected an image repository without tag or digest, such as registry.example.com/team/app, got "registry.example.com/team/web:v6-latest"',
   ],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redact, redactJson } from '../../../src/domain/core/redact.ts';
+import { redact, redactJson, redactMessages } from '../../../src/domain/core/redact.ts';
 
 const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0dXJl';
 
@@ -170,5 +170,33 @@ describe('whatever the text', () => {
     ])
       redact(piece.repeat(100_000 / piece.length));
     expect(Date.now() - started).toBeLessThan(3_000);
+  });
+});
+
+describe('what was read of the outside, before it goes into Temporal', () => {
+  test('says nothing secret in its sentences, and is the same to programs', () => {
+    const reading = {
+      kind: 'unmeasured',
+      why: 'error',
+      message: 'GET https://ada:hunter2@spoke/api/status failed',
+      marks: { token: 'v6-latest', blocked: [{ image: `sha256:${'a1'.repeat(32)}`, message: 'Bearer s3cretvalue' }] },
+      placements: null,
+      restarts: { 'uid/auth': 3 },
+    };
+    expect(redactMessages(reading)).toEqual({
+      ...reading,
+      message: 'GET https://[redacted]@spoke/api/status failed',
+      marks: { ...reading.marks, blocked: [{ ...reading.marks.blocked[0], message: 'Bearer [redacted]' }] },
+    });
+    expect(redactMessages(undefined)).toBeUndefined();
+  });
+
+  test.each([
+    `digest sha256:${'a1'.repeat(32)} is blocked`,
+    'container auth: CrashLoopBackOff',
+    'Deployment shop/web-auth: ImagePullBackOff',
+    `v6-latest@sha256:${'0f'.repeat(32)} passed gate and soak`,
+  ])('%j stays as it is', (sentence) => {
+    expect(redact(sentence)).toBe(sentence);
   });
 });

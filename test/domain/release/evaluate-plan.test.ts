@@ -167,6 +167,7 @@ describe('the modes', () => {
       NOW,
     );
     expect(suspended.evaluation).toEqual({
+      at: NOW,
       effectiveMode: 'Observe',
       modeReason: 'suspended: spec.suspend is true, so nothing is evaluated',
       registryReachable: true,

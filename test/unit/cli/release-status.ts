@@ -44,6 +44,7 @@ export function releaseStatus(more: Partial<ReleaseStatus> = {}): ReleaseStatus 
     rollouts: 0,
     rollbacks: 0,
     changesAt: null,
+    evaluatedAt: '2026-11-30T05:59:00.000Z',
     asOf: '2026-11-30T06:00:00.000Z',
     ...more,
   };

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { applyAction } from '../../../src/domain/release/apply-action.ts';
+import { parseAction } from '../../../src/domain/release/actions.ts';
+import { absorbOutcome } from '../../../src/domain/release/absorb-outcome.ts';
+import { releaseHistory } from '../../../src/domain/release/history.ts';
+import { recordRefusal } from '../../../src/domain/release/record-decision.ts';
+import { rollout, wentBack } from './rollout-world.ts';
+import { NOW, spec, start } from './world.ts';
+
+const at = new Date(NOW).toISOString().replace('.000Z', 'Z');
+
+test('history tells who decided what and why, what was refused, and how rollouts ended', () => {
+  const parsed = parseAction('pause', { by: 'ana', reason: 'password=hunter2 leaked' });
+  if (!parsed.ok) throw new Error(parsed.message);
+  const paused = applyAction(start(spec()), parsed.action, NOW, null);
+  if (!paused.ok) throw new Error(paused.message);
+  const refused = recordRefusal(paused.state, 'approve by signal: nothing waits', NOW);
+  const history = releaseHistory(absorbOutcome(refused, rollout([wentBack('web-1')]), NOW + 1_000));
+
+  expect(history).toMatchObject({
+    kind: 'Release',
+    name: 'hive',
+    rollouts: 1,
+    rollbacks: 1,
+    lastRollouts: [{ id: 'hive-1', outcome: 'RolledBack', startedAt: at }],
+    dropped: 0,
+  });
+  expect(history.evidence.map(({ kind, by, outcome }) => [kind, by, outcome])).toEqual([
+    ['decision', 'ana', undefined],
+    ['decision', undefined, 'refused'],
+    ['outcome', undefined, 'RolledBack'],
+  ]);
+  expect(history.evidence[0]).toMatchObject({ at, message: expect.stringContaining('[redacted]') as string });
+  expect(JSON.stringify(history)).not.toContain('hunter2');
+});
