@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { actionUpdate, releaseId, rolloutId } from '../../src/workflows/release/messages.ts';
+import { releaseId, rolloutId } from '../../src/workflows/release/messages.ts';
 import { waitFor } from '../lab/wait.ts';
-import { allCurrent, startFleet, type Fleet } from './fleet.ts';
+import { startFleet, type Fleet } from './fleet.ts';
+import { allCurrent, ended } from './rig.ts';
 import { severedApi, type SeveredApi } from './severed-api.ts';
 
 const lab = inject('lab');
@@ -27,63 +28,52 @@ afterAll(async () => {
 });
 
 async function events(workflowId: string): Promise<number> {
-  return (await fleet.worker.client.workflow.getHandle(workflowId).describe()).historyLength;
+  return (await fleet.worker().client.workflow.getHandle(workflowId).describe()).historyLength;
 }
 
 /** A canary whose way back is to be written while the API server is down. */
 async function rollingBackWithoutApi(name: string) {
   const one = await fleet.image(name, '1.0.0');
-  await fleet.deploy(name, one.reference);
-  const handle = await fleet.apply(name, fleet.spec(name, [name], { soak: '5m' }));
-  await fleet.statusWhere(handle, 'current on 1.0.0', allCurrent('1.0.0'));
+  await fleet.deployHubs(one.reference, name);
+  const release = await fleet.apply(name, fleet.spec(name, [name], { soak: '5m' }));
+  await release.until('current on 1.0.0', allCurrent('1.0.0'));
   const two = await fleet.image(name, '1.1.0');
-  await fleet.statusWhere(handle, 'the canary to soak', (s) => s.targets[0]?.step === 'Soaking');
-  await handle.executeUpdate(actionUpdate('pause'), { args: [{ by: 'ana', reason: 'to look' }] });
-  fleet.answers.set(name, 500);
-  await fleet.statusWhere(handle, 'the way back to wait for resume', (s) => s.targets[0]?.step === 'RollingBack');
+  await release.until('the canary to soak', (s) => s.targets[0]?.step === 'Soaking');
+  await release.act('pause', { reason: 'to look' });
+  fleet.health.set(name, 500);
+  await release.until('the way back to wait for resume', (s) => s.targets[0]?.step === 'RollingBack');
   await api.cut();
-  await handle.executeUpdate(actionUpdate('resume'), { args: [{ by: 'ana', reason: '' }] });
-  const rollout = rolloutId(fleet.named(name));
+  await release.act('resume');
+  const rollout = rolloutId(release.name);
   await waitFor('the write to be tried', async () => {
-    const { raw } = await fleet.worker.client.workflow.getHandle(rollout).describe();
+    const { raw } = await fleet.worker().client.workflow.getHandle(rollout).describe();
     return raw.pendingActivities?.some((a) => a.activityType?.name === 'writeImage') ?? false;
   });
-  return { handle, one, two, rollout };
+  return { release, one, two, rollout };
 }
 
 describe('with the API server down', () => {
   test('a way back is tried for a minute without the history growing, and is written when the API server is back', async () => {
-    const { handle, one, rollout } = await rollingBackWithoutApi('outage');
-    const before = [await events(rollout), await events(releaseId(fleet.named('outage')))];
+    const { release, one, rollout } = await rollingBackWithoutApi('outage');
+    const before = [await events(rollout), await events(releaseId(release.name))];
     await sleep(OUTAGE_MS + 10_000);
-    const after = [await events(rollout), await events(releaseId(fleet.named('outage')))];
+    const after = [await events(rollout), await events(releaseId(release.name))];
     expect(after).toEqual(before);
-    fleet.answers.delete('outage');
+    fleet.health.set('outage', 200);
     await api.restore();
     await waitFor('the way back to be written', async () => (await fleet.imageOf('outage')) === one.reference);
-    const status = await fleet.statusWhere(
-      handle,
-      'the canary to be rolled back',
-      (s) => s.rollout === null && s.targets[0]?.phase === 'RolledBack',
-    );
+    const status = await release.until('the canary to be rolled back', ended('outage', 'RolledBack'));
     expect(status.targets[0]?.message).toContain('500');
-    await fleet.endAndReplay('outage');
+    await release.end();
   });
 
   test('a person who aborts with --now is heard although nobody knows whether the way back was written', async () => {
-    const { handle, two } = await rollingBackWithoutApi('heard');
-    await handle.executeUpdate(actionUpdate('abort'), {
-      args: [{ by: 'ana', reason: 'by hand', how: 'stop', now: true }],
-    });
-    const status = await fleet.statusWhere(
-      handle,
-      'the rollout to end',
-      (s) => s.rollout === null || s.targets[0]?.phase === 'Failed',
-      150_000,
-    );
-    expect(status.targets[0]?.message).toContain(`${two.reference} was left in place`);
-    fleet.answers.delete('heard');
+    const { release, two } = await rollingBackWithoutApi('heard');
+    await release.act('abort', { reason: 'by hand', how: 'stop', now: true });
+    const heard = await release.until('the rollout to end', (s) => s.targets[0]?.phase === 'Failed', 150_000);
+    expect(heard.targets[0]?.message).toContain(`${two.reference} was left in place`);
+    fleet.health.set('heard', 200);
     await api.restore();
-    await fleet.endAndReplay('heard');
+    await release.end();
   }, 240_000);
 });

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { ReleaseHistory } from '../../src/domain/release/history.ts';
-import { actionSignal, releaseId } from '../../src/workflows/release/messages.ts';
+import { releaseId } from '../../src/workflows/release/messages.ts';
 import { runCli, type CliRun } from '../unit/cli/run-cli.ts';
-import { allCurrent, startFleet, type Fleet } from './fleet.ts';
+import { startFleet, type Fleet } from './fleet.ts';
+import { allCurrent } from './rig.ts';
 
 const lab = inject('lab');
 let folder: string;
@@ -52,22 +53,18 @@ function holdfast(...args: string[]): Promise<CliRun> {
 async function waiting(name: string, approval: 'beforeFirst' | 'afterCanary') {
   const one = await fleet.image(name, '1.0.0');
   const targets = [`${name}-a`, `${name}-b`];
-  for (const target of targets) await fleet.deploy(target, one.reference);
+  await fleet.deployHubs(one.reference, ...targets);
   const approvers = [{ name: 'ada', key: readFileSync(join(folder, 'ada.pub'), 'utf8') }];
-  const handle = await fleet.apply(name, fleet.spec(name, targets, { approval, approvers }));
-  await fleet.statusWhere(handle, 'current on 1.0.0', allCurrent('1.0.0'));
+  const release = await fleet.apply(name, fleet.spec(name, targets, { approval, approvers }));
+  await release.until('current on 1.0.0', allCurrent('1.0.0'));
   const two = await fleet.image(name, '1.1.0');
-  const { planHash, rollout } = await fleet.statusWhere(
-    handle,
-    'an approval to be waited for',
-    (s) => s.phase === 'AwaitingApproval',
-  );
-  return { handle, object: releaseId(fleet.named(name)), two, planHash: rollout?.planHash ?? planHash };
+  const { planHash, rollout } = await release.until('an approval', (s) => s.phase === 'AwaitingApproval');
+  return { release, object: releaseId(release.name), two, planHash: rollout?.planHash ?? planHash };
 }
 
 describe('a release with approvers', () => {
   test('is approved by the signature that an approver made with ssh-keygen, and by nothing less', async () => {
-    const { handle, object, two, planHash } = await waiting('signed', 'beforeFirst');
+    const { release, object, two, planHash } = await waiting('signed', 'beforeFirst');
     const plan = ['--plan', planHash.slice(0, 20)];
 
     const unsigned = await holdfast('approve', object, ...plan);
@@ -87,23 +84,21 @@ describe('a release with approvers', () => {
     const right = await holdfast('approve', object, ...plan, '--signature', sign('ada', planHash), '--reason', 'read');
     expect(right).toMatchObject({ code: 0, stderr: '' });
     expect(right.stdout).toMatch(/signed with SHA256:\S+, sent by ci/);
-    await fleet.statusWhere(handle, 'current on 1.1.0', allCurrent('1.1.0'));
+    await release.until('current on 1.1.0', allCurrent('1.1.0'));
     expect(await fleet.imageOf('signed-b')).toBe(two.reference);
-    await fleet.endAndReplay('signed');
+    await release.end();
   });
 
   test('takes the signature of a step by signal too, and keeps why another signal was refused', async () => {
-    const { handle, object, two, planHash } = await waiting('steps', 'afterCanary');
+    const { release, object, two, planHash } = await waiting('steps', 'afterCanary');
     const said = { by: 'ci', reason: 'by signal', target: 'steps-b' };
     const signature = (who: 'ada' | 'eve') => readFileSync(sign(who, planHash), 'utf8');
-    await handle.signal(actionSignal('approve'), said);
-    await handle.signal(actionSignal('approve'), { ...said, signature: signature('eve') });
-    expect((await fleet.statusWhere(handle, 'the step to wait still', (s) => s.rollout !== null)).phase).toBe(
-      'AwaitingApproval',
-    );
+    await release.signal('approve', said);
+    await release.signal('approve', { ...said, signature: signature('eve') });
+    expect((await release.status()).phase).toBe('AwaitingApproval');
     expect(await fleet.imageOf('steps-b')).not.toBe(two.reference);
-    await handle.signal(actionSignal('approve'), { ...said, signature: signature('ada') });
-    await fleet.statusWhere(handle, 'current on 1.1.0', allCurrent('1.1.0'));
+    await release.signal('approve', { ...said, signature: signature('ada') });
+    await release.until('current on 1.1.0', allCurrent('1.1.0'));
 
     const shown = await holdfast('history', object);
     expect(shown).toMatchObject({ code: 0, stderr: '' });
@@ -114,7 +109,7 @@ describe('a release with approvers', () => {
     expect(shown.stdout).toMatch(/ refused +approve by signal: the key SHA256:\S+ is not that of an approver/);
     const data = JSON.parse((await holdfast('history', object, '-o', 'json')).stdout) as ReleaseHistory;
     expect(data).toMatchObject({
-      name: fleet.named('steps'),
+      name: release.name,
       rollouts: 1,
       dropped: 0,
       items: [{ outcome: 'Promoted' }],
@@ -125,6 +120,6 @@ describe('a release with approvers', () => {
       ['decision', 'refused'],
       ['decision', 'refused'],
     ]);
-    await fleet.endAndReplay('steps');
+    await release.end();
   });
 });

@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Notification } from '../../src/domain/core/notification.ts';
-import { actionUpdate, releaseId } from '../../src/workflows/release/messages.ts';
+import { releaseId } from '../../src/workflows/release/messages.ts';
 import { waitFor } from '../lab/wait.ts';
-import { allCurrent, startFleet, type Fleet } from './fleet.ts';
+import type { AppliedRelease } from './applied-release.ts';
+import { startFleet, type Fleet } from './fleet.ts';
+import { allCurrent, ended } from './rig.ts';
 
 const lab = inject('lab');
 let folder: string;
@@ -40,54 +42,54 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function about(name: string): Notification[] {
-  return received.filter(({ subject }) => subject.startsWith(releaseId(fleet.named(name))));
+function about(release: AppliedRelease): Notification[] {
+  return received.filter(({ subject }) => subject.startsWith(releaseId(release.name)));
 }
 
 describe('a webhook that the worker is configured with', () => {
   test('hears once that a plan waits for a person, and once that a target was rolled back', async () => {
     const one = await fleet.image('told', '1.0.0');
-    await fleet.deploy('told', one.reference);
-    const handle = await fleet.apply('told', fleet.spec('told', ['told'], { approval: 'beforeFirst', soak: '5m' }));
-    await fleet.statusWhere(handle, 'current on 1.0.0', allCurrent('1.0.0'));
-    expect(about('told')).toEqual([]);
+    await fleet.deployHubs(one.reference, 'told');
+    const release = await fleet.apply('told', fleet.spec('told', ['told'], { approval: 'beforeFirst', soak: '5m' }));
+    await release.until('current on 1.0.0', allCurrent('1.0.0'));
+    expect(about(release)).toEqual([]);
     await fleet.image('told', '1.1.0');
-    const waiting = await fleet.statusWhere(handle, 'an approval', (s) => s.phase === 'AwaitingApproval');
-    await waitFor('the wait to be told', () => about('told').length === 1);
-    expect(about('told')[0]).toMatchObject({ what: 'WaitsForPerson', severity: 'warning' });
-    expect(about('told')[0]?.text).toContain(waiting.planHash);
-    await handle.executeUpdate(actionUpdate('runNow'), { args: [{ by: 'ana', reason: '' }] });
+    const { planHash } = await release.until('an approval', (s) => s.phase === 'AwaitingApproval');
+    await waitFor('the wait to be told', () => about(release).length === 1);
+    expect(about(release)[0]).toMatchObject({ what: 'WaitsForPerson', severity: 'warning' });
+    expect(about(release)[0]?.text).toContain(planHash);
+    await release.act('runNow');
 
-    await handle.executeUpdate(actionUpdate('approve'), { args: [{ by: 'ana', reason: '', plan: waiting.planHash }] });
-    await fleet.statusWhere(handle, 'the canary to soak', (s) => s.targets[0]?.step === 'Soaking');
-    fleet.answers.set('told', 500);
+    await release.act('approve', { plan: planHash });
+    await release.until('the canary to soak', (s) => s.targets[0]?.step === 'Soaking');
+    fleet.health.set('told', 500);
     await waitFor('the way back', async () => (await fleet.imageOf('told')) === one.reference);
-    fleet.answers.delete('told');
-    await fleet.statusWhere(handle, 'rolled back', (s) => s.rollout === null && s.targets[0]?.phase === 'RolledBack');
-    expect(about('told').map(({ what }) => what)).toEqual(['WaitsForPerson', 'RolledBack']);
-    expect(about('told')[1]?.text).toContain('500');
-    expect(new Set(about('told').map(({ dedupeKey }) => dedupeKey)).size).toBe(2);
-    await fleet.endAndReplay('told');
+    fleet.health.set('told', 200);
+    await release.until('rolled back', ended('told', 'RolledBack'));
+    expect(about(release).map(({ what }) => what)).toEqual(['WaitsForPerson', 'RolledBack']);
+    expect(about(release)[1]?.text).toContain('500');
+    expect(new Set(about(release).map(({ dedupeKey }) => dedupeKey)).size).toBe(2);
+    await release.end();
   });
 
   test('that hangs holds no rollback up', async () => {
     answer = null;
     const one = await fleet.image('deaf', '1.0.0');
-    for (const target of ['deaf-a', 'deaf-b']) await fleet.deploy(target, one.reference);
-    const handle = await fleet.apply('deaf', fleet.spec('deaf', ['deaf-a', 'deaf-b'], { soak: '5m', waves: [1, 1] }));
-    await fleet.statusWhere(handle, 'current on 1.0.0', allCurrent('1.0.0'));
+    await fleet.deployHubs(one.reference, 'deaf-a', 'deaf-b');
+    const release = await fleet.apply('deaf', fleet.spec('deaf', ['deaf-a', 'deaf-b'], { soak: '5m' }));
+    await release.until('current on 1.0.0', allCurrent('1.0.0'));
     await fleet.image('deaf', '1.1.0');
-    await fleet.statusWhere(handle, 'the canary to soak', (s) => s.targets[0]?.step === 'Soaking');
-    fleet.answers.set('deaf-a', 500);
-    const begun = Date.now();
+    await release.until('the canary to soak', (s) => s.targets[0]?.step === 'Soaking');
+    fleet.health.set('deaf-a', 500);
     await waitFor('the way back', async () => (await fleet.imageOf('deaf-a')) === one.reference);
-    fleet.answers.delete('deaf-a');
-    await fleet.statusWhere(handle, 'rolled back', (s) => s.targets[0]?.phase === 'RolledBack');
-    // One try of a receiver takes ten seconds, all of them a minute.
-    expect(Date.now() - begun).toBeLessThan(10_000);
-    await waitFor('somebody to be told', () => about('deaf').length > 0);
+    fleet.health.set('deaf-a', 200);
+    const tried = received.length;
+    const back = await release.until('rolled back', (s) => s.targets[0]?.phase === 'RolledBack');
+    // It is told only then, and one try of a receiver takes ten seconds: the rollout has not waited for it.
+    expect(back.rollout).not.toBeNull();
+    await waitFor('somebody to be told', () => received.length > tried);
     answer = 200;
-    await fleet.statusWhere(handle, 'the rollout to end', (s) => s.rollout === null && s.lastRollouts.length === 1);
-    await fleet.endAndReplay('deaf');
+    await release.until('the rollout to end', ended('deaf-a', 'RolledBack'));
+    await release.end();
   });
 });

@@ -9,7 +9,7 @@ import { pushSpokeImage, type ImageSpec, type PushedImage } from '../lab/images.
 import type { LabEnv } from '../lab/lab.ts';
 import { waitFor } from '../lab/wait.ts';
 import { applyRelease, type AppliedRelease } from './applied-release.ts';
-import { startTestWorker, type TestWorker } from './worker-in-process.ts';
+import { startTestWorker, type TestWorker, type WorkerChanges } from './worker-in-process.ts';
 
 /** What one test file works with: a worker and a namespace of its own on the lab, looked at as the administrator. */
 export interface Rig {
@@ -65,14 +65,20 @@ export interface RecordedEvent extends KubeObject {
 /**
  * @param prefix of the namespace
  * @param kubeconfig as whom the worker reaches the cluster [the lab's administrator]; null for no worker yet
+ * @param config further parts of the workers' configuration
  */
-export async function startRig(lab: LabEnv, prefix: string, kubeconfig: string | null = lab.kubeconfig): Promise<Rig> {
+export async function startRig(
+  lab: LabEnv,
+  prefix: string,
+  kubeconfig: string | null = lab.kubeconfig,
+  config: WorkerChanges['config'] = {},
+): Promise<Rig> {
   const kubernetes = await createKubernetes({ name: 'test', kubeconfig: lab.kubeconfig });
   const namespace = await createNamespace(lab, prefix);
   // Its own: a worker's client goes with the worker.
   const connection = await Connection.connect({ address: lab.temporalAddress });
   const client = new Client({ connection });
-  let worker = kubeconfig === null ? null : await startTestWorker(lab, kubeconfig);
+  let worker = kubeconfig === null ? null : await startTestWorker(lab, kubeconfig, config);
   const applied: AppliedRelease[] = [];
 
   const ref = (name: string, kind: WorkloadKind): ObjectRef => ({ apiVersion: 'apps/v1', kind, namespace, name });
@@ -103,7 +109,7 @@ export async function startRig(lab: LabEnv, prefix: string, kubeconfig: string |
     async workAs(as = lab.kubeconfig) {
       await worker?.stop();
       worker = null;
-      worker = await startTestWorker(lab, as);
+      worker = await startTestWorker(lab, as, config);
     },
     image: (repository, version, more = {}) =>
       pushSpokeImage(lab.registry, {

@@ -24,11 +24,12 @@ export interface WorkerChanges {
  * Runs a worker on the lab in this process, and a client beside it.
  *
  * @param kubeconfig as whom the worker reaches the cluster [the lab's administrator]
+ * @param more further parts of its configuration
  */
 export async function startTestWorker(
   lab: LabEnv,
   kubeconfig = lab.kubeconfig,
-  { config: more }: Pick<WorkerChanges, 'config'> = {},
+  more: WorkerChanges['config'] = {},
 ): Promise<TestWorker> {
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-worker-'));
   const configFile = join(dir, 'worker.yaml');
