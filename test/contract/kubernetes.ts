@@ -70,15 +70,17 @@ export function kubernetesContract(name: string, subject: () => ContractSubject)
       });
     });
 
-    test('a kind that the cluster does not serve is missing, by name', async () => {
+    test('a kind that the cluster does not serve is not served, by name, which is no object that is missing', async () => {
       const reading = await subject().port.get({
         apiVersion: 'nowhere.example/v1',
         kind: 'Thing',
         namespace: 'default',
         name: 'x',
       });
-      expect(reading).toMatchObject({ kind: 'unmeasured', why: 'missing' });
+      expect(reading).toMatchObject({ kind: 'unmeasured', why: 'not-served' });
       if (reading.kind === 'unmeasured') expect(reading.message).toContain('nowhere.example/v1');
+      const noSuchKind = { apiVersion: 'apps/v1', kind: 'Thing', namespace: 'default', name: 'x' };
+      expect(await subject().port.get(noSuchKind)).toMatchObject({ kind: 'unmeasured', why: 'not-served' });
     });
 
     test('a list holds what the selector matches, with apiVersion and kind on each item', async () => {

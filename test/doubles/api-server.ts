@@ -397,8 +397,14 @@ export function status(code: number, reason: string, message: string, causes: re
     message,
     reason,
     code,
-    details: { causes },
+    details: { ...named(message), causes },
   });
+}
+
+/** A real API server names the object that it did not find; where it does not know the resource, it names nothing. */
+function named(message: string): { name?: string } {
+  const name = /"([^"]+)" not found$/.exec(message)?.[1];
+  return name === undefined ? {} : { name };
 }
 
 function send(response: ServerResponse, reply: Reply, fault: Fault | undefined): void {

@@ -26,7 +26,7 @@ export function createDiscovery(transport: Transport, now: () => number = Date.n
       return unmeasured(
         what,
         transport.server,
-        'missing',
+        'not-served',
         `the cluster does not serve ${apiVersion}: is its CustomResourceDefinition installed?`,
       );
     const answer = await sendRead(transport, { method: 'GET', path, timeoutMs });
@@ -80,7 +80,7 @@ export function createDiscovery(transport: Transport, now: () => number = Date.n
       return unmeasured(
         `kind ${kind}`,
         transport.server,
-        'missing',
+        'not-served',
         `the cluster serves ${apiVersion}, but no kind ${kind} in it`,
       );
     },

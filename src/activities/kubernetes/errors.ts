@@ -73,8 +73,11 @@ function judgeCode(code: number, status: ApiStatus | undefined): Base {
   if (code === 401)
     return { why: 'denied', message: 'the credentials were refused', retryable: false, write: 'denied' };
   if (code === 403) return { why: 'denied', message: 'forbidden', retryable: false, write: 'denied' };
-  if (code === 404 && status?.reason === 'NotFound')
-    return { why: 'missing', message: 'not found', retryable: false, write: 'missing' };
+  if (code === 404 && status?.reason === 'NotFound') {
+    // The API server names the object that it looked for; where it does not know the resource, it names nothing.
+    const why = status.name === undefined ? 'not-served' : 'missing';
+    return { why, message: 'not found', retryable: false, write: 'missing' };
+  }
   if (code === 404) {
     // Some other server, or a path that this one does not know: no proof that the object is absent.
     return {

@@ -103,8 +103,8 @@ async function write<T extends KubeObject>(
 ): Promise<WriteOutcome<T>> {
   const resource = await discovery.resource(ref, requestTimeoutMs);
   if (resource.kind === 'unmeasured') {
-    if (resource.why === 'missing' || resource.why === 'denied')
-      return { kind: resource.why, message: `${what}: ${resource.message}` };
+    if (resource.why === 'not-served') return { kind: 'missing', message: `${what}: ${resource.message}` };
+    if (resource.why === 'denied') return { kind: 'denied', message: `${what}: ${resource.message}` };
     return { kind: 'unknown', cause: resource.why, message: `${what}: ${resource.message}`, effect: 'none' };
   }
   // Checked with the name also for a creation, which addresses the collection.

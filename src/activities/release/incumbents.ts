@@ -1,5 +1,5 @@
 import { read, type Reading } from '../../domain/core/verdict.ts';
-import type { Incumbent } from '../../domain/release/incumbents.ts';
+import { incumbentHolds, type Incumbent } from '../../domain/release/incumbents.ts';
 import type { IncumbentReading } from '../../domain/release/observation.ts';
 import type { KubeObject } from '../kubernetes/port.ts';
 import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
@@ -26,17 +26,9 @@ export function readIncumbents(
   );
 }
 
-/**
- * Why the incumbents forbid a write: the first that is active or cannot be read. Null where none does.
- */
+/** Why the incumbents forbid a write: the first that is active or cannot be read. Null where none does. */
 export function standsInTheWay(readings: readonly IncumbentReading[]): string | null {
-  for (const { name, state } of readings) {
-    if (state.kind === 'unmeasured') {
-      return `${name} writes the same image and cannot be read, which counts as active: ${state.message}`;
-    }
-    if (state.value === 'active') return `${name} writes the same image and is active; suspend or delete it first`;
-  }
-  return null;
+  return incumbentHolds(readings)[0] ?? null;
 }
 
 async function readState(
@@ -45,7 +37,8 @@ async function readState(
   signal: AbortSignal,
 ): Promise<Reading<State>> {
   const port = clusterOf(dependencies, incumbent.cluster);
-  if (isUnmeasured(port)) return port;
+  // The cluster is what is missing here. That says nothing about the incumbent, and only its own absence counts as such.
+  if (isUnmeasured(port)) return { ...port, why: 'unreachable' };
   const { apiVersion, kind, namespace, name } = incumbent;
   const found = await port.get<Writer>({ apiVersion, kind, namespace, name }, { signal });
   signal.throwIfAborted();

@@ -48,7 +48,12 @@ function holdOf(incumbent: Incumbent): string | undefined {
   if (standing === 'active') return `incumbent ${incumbent.ref} is active; suspend or delete it`;
   if (standing !== 'unknown' || incumbent.state.kind === 'read') return undefined;
   const { why, message } = incumbent.state;
-  return why === 'denied'
-    ? `incumbent ${incumbent.ref} may not be read, which counts as active; grant get on it: ${message}`
-    : `incumbent ${incumbent.ref} could not be read, which counts as active: ${message}`;
+  switch (why) {
+    case 'denied':
+      return `incumbent ${incumbent.ref} may not be read, which counts as active; grant get on it: ${message}`;
+    case 'not-served':
+      return `incumbent ${incumbent.ref} is of a kind that the cluster does not serve, which counts as active; correct its apiVersion and kind, or remove it from the spec: ${message}`;
+    default:
+      return `incumbent ${incumbent.ref} could not be read, which counts as active: ${message}`;
+  }
 }

@@ -33,10 +33,14 @@ export interface Unmeasured {
   readonly message: string;
 }
 
-/** Denied, missing, timed out, truncated and empty are different things, and none of them is a value. */
+/**
+ * Denied, missing, timed out, truncated and empty are different things, and none of them is a value. `not-served`: the
+ * server does not know the kind of thing, so that it cannot say that one of them is absent.
+ */
 export type UnmeasuredCause =
   | 'denied'
   | 'missing'
+  | 'not-served'
   | 'timeout'
   | 'unreachable'
   | 'truncated'

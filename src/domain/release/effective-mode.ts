@@ -1,5 +1,5 @@
-import { incumbentGate } from '../core/incumbent.ts';
 import { narrower, type Mode } from '../core/mode.ts';
+import { incumbentHolds } from './incumbents.ts';
 import type { IncumbentReading } from './observation.ts';
 import type { ReleaseState } from './state.ts';
 
@@ -19,21 +19,12 @@ export function effectiveMode(
   incumbents: readonly IncumbentReading[],
 ): EffectiveMode {
   const { spec, paused } = state;
-  const reasons = [...(paused === null ? [] : [pausedBy(paused)]), ...incumbentHolds(spec, incumbents)];
+  const reasons = [
+    ...(paused === null ? [] : [pausedBy(paused)]),
+    ...incumbentHolds(incumbents, spec.incumbents.length),
+  ];
   const mode = reasons.length === 0 ? spec.mode : narrower(spec.mode, 'Shadow');
   return { mode, reason: mode === spec.mode ? null : reasons.join('; ') };
-}
-
-/** One sentence for each incumbent of the spec that is active or could not be read; the latter counts as active. */
-export function incumbentHolds(spec: ReleaseState['spec'], incumbents: readonly IncumbentReading[]): readonly string[] {
-  const found = incumbents.map(({ name, state }) => ({
-    ref: name,
-    state:
-      state.kind === 'unmeasured'
-        ? state
-        : { ...state, value: { exists: state.value !== 'absent', suspended: state.value === 'suspended' } },
-  }));
-  return incumbentGate(spec.mode, found, spec.incumbents.length).reasons;
 }
 
 function pausedBy(paused: NonNullable<ReleaseState['paused']>): string {

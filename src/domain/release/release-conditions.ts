@@ -1,5 +1,5 @@
 import { setCondition, type Condition } from '../core/conditions.ts';
-import { incumbentHolds } from './effective-mode.ts';
+import { incumbentHolds } from './incumbents.ts';
 import type { Observation } from './observation.ts';
 import type { Evaluation, TargetView } from './plan.ts';
 import { releasePhase } from './release-phase.ts';
@@ -114,7 +114,7 @@ function degraded(evaluation: Evaluation): Said {
 }
 
 function incumbentActive(spec: ReleaseState['spec'], observation: Observation): Said {
-  const active = incumbentHolds(spec, observation.incumbents);
+  const active = incumbentHolds(observation.incumbents, spec.incumbents.length);
   return {
     type: 'IncumbentActive',
     status: active.length === 0 ? 'False' : 'True',

@@ -72,10 +72,7 @@ const path = z.string().startsWith('/');
 /** A spec is kept in git and in Temporal, so that no credentials may stand in it. */
 const httpUrl = z
   .url({ protocol: /^https?$/, hostname: /.+/ })
-  .refine(
-    (url) => !hasCredentials(url),
-    'give a URL without user and password: whoever may read the spec reads them',
-  );
+  .refine((url) => !hasCredentials(url), 'give a URL without user and password: whoever may read the spec reads them');
 
 function hasCredentials(url: string): boolean {
   return /^[a-z]+:\/\/[^/?#]*@/i.test(url);

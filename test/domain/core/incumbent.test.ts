@@ -36,6 +36,7 @@ describe('the standing of an incumbent', () => {
     'unparsed',
     'throttled',
     'not-ready',
+    'not-served',
     'error',
   ])('one that could not be read (%s) is never gone', (why) => {
     expect(standingOf(unread(why))).toBe('unknown');
@@ -53,13 +54,16 @@ describe('the gate', () => {
   });
 
   test('names each that holds, with the way out', () => {
-    expect(incumbentGate('Enforce', [found(true, false), unread('denied'), unread('timeout')], 4)).toEqual({
+    expect(
+      incumbentGate('Enforce', [found(true, false), unread('denied'), unread('not-served'), unread('timeout')], 5),
+    ).toEqual({
       mode: 'Shadow',
       reasons: [
         'incumbent CronJob ops/nightly is active; suspend or delete it',
         'incumbent CronJob ops/nightly may not be read, which counts as active; grant get on it: GET answered denied',
+        'incumbent CronJob ops/nightly is of a kind that the cluster does not serve, which counts as active; correct its apiVersion and kind, or remove it from the spec: GET answered not-served',
         'incumbent CronJob ops/nightly could not be read, which counts as active: GET answered timeout',
-        '1 of 4 incumbents were not read, which counts as active',
+        '1 of 5 incumbents were not read, which counts as active',
       ],
     });
   });

@@ -106,9 +106,11 @@ describe('a command in a container', () => {
 
   test('a refusal is denied, a pod that is not there is missing', async () => {
     const refused = (code: number, reason: string) => status(code, reason, `no: ${reason}`).body;
+    const gone = status(404, 'NotFound', 'pods "web" not found').body;
     for (const [code, body, why] of [
       [403, refused(403, 'Forbidden'), 'denied'],
-      [404, refused(404, 'NotFound'), 'missing'],
+      [404, gone, 'missing'],
+      [404, refused(404, 'NotFound'), 'not-served'],
       [404, '<html>not here</html>', 'unparsed'],
       [503, '', 'unreachable'],
       [400, refused(400, 'BadRequest'), 'error'],

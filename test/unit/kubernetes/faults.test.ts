@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKubernetes } from '../../../src/activities/kubernetes/create.ts';
 import type { KubeObject, KubernetesClient } from '../../../src/activities/kubernetes/port.ts';
-import { startApiServer } from '../../doubles/api-server.ts';
+import { startApiServer, status } from '../../doubles/api-server.ts';
 import type { ApiServerDouble, Fault } from '../../doubles/api-server.ts';
 
 let server: ApiServerDouble;
@@ -59,6 +59,11 @@ describe('a reading', () => {
       const reading = await port.get(ref);
       return reading.kind === 'read' ? 'read' : reading.why;
     };
+    const absent: Fault = {
+      kind: 'answer',
+      status: 404,
+      body: status(404, 'NotFound', 'configmaps "x" not found').body,
+    };
     expect(await always({ kind: 'reset' })).toBe('unreachable');
     expect(await always({ kind: 'cut', after: 20 })).toBe('truncated');
     expect(await always({ kind: 'truncate', after: 20 })).toBe('truncated');
@@ -66,13 +71,14 @@ describe('a reading', () => {
     expect(await always(html)).toBe('unparsed');
     expect(await always(answer(401, 'Unauthorized'))).toBe('denied');
     expect(await always(answer(403, 'Forbidden'))).toBe('denied');
-    expect(await always(answer(404, 'NotFound'))).toBe('missing');
+    expect(await always(absent)).toBe('missing');
+    expect(await always(answer(404, 'NotFound'))).toBe('not-served');
     expect(await always(answer(504, 'Timeout'))).toBe('timeout');
     expect(await always(answer(500, 'InternalError'))).toBe('error');
     expect(await always(answer(429, 'TooManyRequests', { 'retry-after': '60' }))).toBe('throttled');
   });
 
-  test('takes only a NotFound of a Kubernetes API for a missing object', async () => {
+  test('takes only a NotFound of a Kubernetes API that names the object for a missing object', async () => {
     faults({ kind: 'answer', status: 404, body: '<html>nginx: not found</html>' });
     expect(await port.get(ref)).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
     faults({ kind: 'answer', status: 404, body: JSON.stringify({ error: 'NotFound', reason: 'NotFound' }) });
@@ -355,7 +361,7 @@ describe('the rest', () => {
     server.requests.length = 0;
     expect(await port.get(widget)).toMatchObject({ kind: 'read', value: { kind: 'Widget' } });
     expect(server.requests).toHaveLength(1);
-    expect(await port.get({ ...widget, kind: 'Gadget' })).toMatchObject({ kind: 'unmeasured', why: 'missing' });
+    expect(await port.get({ ...widget, kind: 'Gadget' })).toMatchObject({ kind: 'unmeasured', why: 'not-served' });
     server.fault = (request) => (request.url === '/apis' ? html : undefined);
     expect(await port.get({ ...widget, apiVersion: 'other.dev/v1' })).toMatchObject({
       kind: 'unmeasured',

@@ -39,7 +39,7 @@ describe('a request to a pod through the API server', () => {
       [404, 'NotFound', 'missing'],
       [500, 'InternalError', 'error'],
     ] as const) {
-      server.fault = () => ({ kind: 'answer', status: code, body: status(code, reason, 'no').body });
+      server.fault = () => ({ kind: 'answer', status: code, body: status(code, reason, 'pods "web" not found').body });
       expect(await get('/api/health')).toMatchObject({ kind: 'unmeasured', why });
     }
   });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKubernetes } from '../../../src/activities/kubernetes/create.ts';
 import type { KubeObject, KubernetesClient } from '../../../src/activities/kubernetes/port.ts';
 import { createImageCache, type ImageCache } from '../../../src/activities/release/image-cache.ts';
+import { standsInTheWay } from '../../../src/activities/release/incumbents.ts';
 import { observeRelease } from '../../../src/activities/release/observe.ts';
 import { observationFingerprint } from '../../../src/domain/release/fingerprint.ts';
 import { releaseSpec, type ReleaseSpec, type ReleaseSpecInput } from '../../../src/domain/release/spec.ts';
@@ -198,7 +199,7 @@ describe('what could not be read says so, and spoils nothing else', () => {
     expect(seen.lines[`${repository} ^v9\\.`]).toMatchObject({ kind: 'unmeasured', why: 'empty' });
   });
 
-  test('an incumbent that is absent, suspended, active or denied is told apart', async () => {
+  test('an incumbent that is absent, suspended, active, denied, of a kind that nobody serves or in a cluster that this worker lacks is told apart', async () => {
     await deployment('web', deployed);
     const base = { apiVersion: 'example.dev/v1', kind: 'Widget', metadata: { namespace: 'shop' } };
     await create({ ...base, metadata: { ...base.metadata, name: 'active' }, spec: { suspend: false } });
@@ -206,18 +207,30 @@ describe('what could not be read says so, and spoils nothing else', () => {
     const forbidden = JSON.stringify({ kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403 });
     server.fault = (r) =>
       r.url.includes('/widgets/denied') ? { kind: 'answer', status: 403, body: forbidden } : undefined;
-    const incumbents = ['absent', 'suspended', 'active', 'denied'].map((name) => ({
+    const widgets = ['absent', 'suspended', 'active', 'denied'].map((name) => ({
       apiVersion: 'example.dev/v1',
       kind: 'Widget',
       namespace: 'shop',
       name,
     }));
+    const misspelt = { apiVersion: 'example.dev/v1', kind: 'Wigdet', namespace: 'shop', name: 'absent' };
+    const elsewhere = { cluster: 'elsewhere', namespace: 'shop', name: 'nightly' };
+    const incumbents = [...widgets, misspelt, elsewhere];
     const seen = await observe(spec(['web'], { incumbents }));
     expect(seen.incumbents.map((i) => (i.state.kind === 'read' ? i.state.value : i.state.why))).toEqual([
       'absent',
       'suspended',
       'active',
       'denied',
+      'not-served',
+      'unreachable',
     ]);
+    expect(standsInTheWay(seen.incumbents.slice(0, 2))).toBeNull();
+    expect(standsInTheWay(seen.incumbents.slice(2, 3))).toContain('Widget shop/active is active');
+    expect(standsInTheWay(seen.incumbents.slice(3, 4))).toContain('Widget shop/denied may not be read');
+    expect(standsInTheWay(seen.incumbents.slice(5))).toContain('this worker has no cluster "elsewhere"');
+    expect(standsInTheWay(seen.incumbents.slice(4))).toContain(
+      'Wigdet shop/absent is of a kind that the cluster does not serve, which counts as active',
+    );
   });
 });
