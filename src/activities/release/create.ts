@@ -27,7 +27,7 @@ export function createReleaseActivities(dependencies: ReleaseDependencies): Rele
         waiting<AwaitChangeProgress, Observation>((context) => awaitChangeOf(dependencies, images, input, context)),
       ),
     preflight: (input) =>
-      atBoundary('preflight', () => waiting(({ signal }) => preflightOf(dependencies, input, signal))),
+      atBoundary('preflight', () => waiting(({ signal }) => preflightOf(dependencies, images, input, signal))),
     writeImage: (input) => atBoundary('writeImage', () => writing((signal) => writeImage(dependencies, input, signal))),
     writeMarks: (input) => atBoundary('writeMarks', () => writing((signal) => writeMarks(dependencies, input, signal))),
     watchRollout: (input) =>

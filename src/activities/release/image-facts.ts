@@ -28,7 +28,16 @@ export async function readImageFacts(
   return Object.fromEntries(facts);
 }
 
-async function factsOf(images: ImageCache, reference: string, running: string | null): Promise<Reading<ImageFacts>> {
+/**
+ * Facts of one image.
+ *
+ * @param running the digest that its pods report, for a reference without one
+ */
+export async function factsOf(
+  images: ImageCache,
+  reference: string,
+  running: string | null,
+): Promise<Reading<ImageFacts>> {
   const parsed = parseImageReference(reference);
   if (!parsed.ok) return unmeasured(`image ${reference}`, 'its reference', 'unparsed', parsed.message);
   const { registry, path, tag, digest } = parsed.value;

@@ -6,6 +6,8 @@ import type { Placement } from '../../domain/release/observation.ts';
 import { readPlacements } from './agents.ts';
 import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
 import { askHealth } from './health.ts';
+import type { ImageCache } from './image-cache.ts';
+import { factsOf } from './image-facts.ts';
 import { readIncumbents, standsInTheWay } from './incumbents.ts';
 import type { PreflightInput, ResultOf } from './port.ts';
 import { currentPods, readTarget, type TargetReading } from './read-target.ts';
@@ -20,6 +22,7 @@ type Preflight = ResultOf<'preflight'>;
 /** Reads what must hold before a target is touched; see ReleaseActivities.preflight. */
 export async function preflightOf(
   dependencies: ReleaseDependencies,
+  images: ImageCache,
   input: PreflightInput,
   signal: AbortSignal,
 ): Promise<Preflight> {
@@ -40,13 +43,17 @@ export async function preflightOf(
   const running = runningDigest(seen.value.workload, target.container, seen.value.pods);
   const snapshot = snapshotOf(seen.value.workload, target, running);
   if (snapshot.kind === 'unmeasured') return stop(snapshot);
+  const labelled = factsOf(images, from, running);
   const placements = await placementsOf(dependencies, input, seen.value, signal);
   const gate = input.skipGate
     ? pass('the gate was skipped by a person')
     : await gateOf(dependencies, input, seen.value, signal);
   const runningImage = imageParts(from).digest === null && running !== null ? `${from}@${running}` : from;
+  const facts = await labelled;
   const found = {
     runningImage,
+    // Known from the evaluation before, as a rule. A registry that does not answer now keeps nothing from being rolled.
+    runningLabel: facts.kind === 'read' ? facts.value.label : null,
     placements: placements?.kind === 'read' ? placements.value : null,
     marks: snapshot.value.marks,
   };

@@ -85,6 +85,23 @@ describe('a workload on which a new image would not roll, or could not be verifi
   });
 });
 
+test('the running image is called as its own labels say, so that a block by label is seen', async () => {
+  const { reference } = await pushSpokeImage(env.registry, {
+    repository: 'release/labelled',
+    tag: 'v6-latest',
+    version: '6.1.0',
+    revision: '04d1e1ea4bdf00112233445566778899aabbccdd',
+  });
+  await lab.create(
+    spokeDeployment({ namespace: lab.namespace, name: 'labelled', image: reference, architecture: 'none' }),
+  );
+  const labelled = await preflight(lab.target('labelled'), { from: reference, skipGate: true });
+  expect(labelled.found?.runningLabel).toBe('v6-04d1e1ea4bdf');
+  await lab.create(spokeDeployment({ namespace: lab.namespace, name: 'lost', image: from, architecture: 'none' }));
+  const lost = await preflight(lab.target('lost'), { skipGate: true });
+  expect(lost).toMatchObject({ verdict: { kind: 'pass' }, found: { runningLabel: null, runningImage: from } });
+});
+
 describe.skipIf(env.node === null)('a healthy target on a real node', () => {
   const agents: SpokeAgent[] = [
     { name: 'scout', backend: 'alpha', model: 'm1', effort: 'high', paused: false },
