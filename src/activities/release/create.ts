@@ -1,4 +1,5 @@
 import type { Observation } from '../../domain/release/observation.ts';
+import { observationOnTheWire } from '../../domain/release/observation-wire.ts';
 import { awaitChangeOf, type AwaitChangeProgress } from './await-change.ts';
 import { atBoundary } from './boundary.ts';
 import { deletePodOf } from './delete-pod.ts';
@@ -20,11 +21,15 @@ import { writing } from './writing.ts';
 export function createReleaseActivities(dependencies: ReleaseDependencies): ReleaseActivities {
   const images = createImageCache(dependencies.registry);
   return {
-    observe: (input) =>
-      atBoundary('observe', () => waiting(({ signal }) => observeRelease(dependencies, images, input, signal))),
-    awaitChange: (input) =>
-      atBoundary('awaitChange', () =>
-        waiting<AwaitChangeProgress, Observation>((context) => awaitChangeOf(dependencies, images, input, context)),
+    observe: async (input) =>
+      observationOnTheWire(
+        await atBoundary('observe', () => waiting(({ signal }) => observeRelease(dependencies, images, input, signal))),
+      ),
+    awaitChange: async (input) =>
+      observationOnTheWire(
+        await atBoundary('awaitChange', () =>
+          waiting<AwaitChangeProgress, Observation>((context) => awaitChangeOf(dependencies, images, input, context)),
+        ),
       ),
     preflight: (input) =>
       atBoundary('preflight', () => waiting(({ signal }) => preflightOf(dependencies, images, input, signal))),

@@ -1,6 +1,7 @@
 import type { TargetAddress } from '../../domain/release/address.ts';
 import type { TargetEvent } from '../../domain/release/events.ts';
-import type { Observation, Placement } from '../../domain/release/observation.ts';
+import type { Placement } from '../../domain/release/observation.ts';
+import type { ObservationOnTheWire } from '../../domain/release/observation-wire.ts';
 import type { MarksPatch, Result, StuckPod, WriteResult } from '../../domain/release/rollout.ts';
 import type { Incumbent } from '../../domain/release/incumbents.ts';
 import type { Agents, Check, Health, ReleaseSpec } from '../../domain/release/spec.ts';
@@ -14,12 +15,12 @@ import type { Agents, Check, Health, ReleaseSpec } from '../../domain/release/sp
  */
 export interface ReleaseActivities {
   /** Reads once everything that one evaluation needs. */
-  observe(input: ObserveInput): Promise<Observation>;
+  observe(input: ObserveInput): Promise<ObservationOnTheWire>;
   /**
    * Reads every `pollIntervalMs` and returns the first observation whose fingerprint is not `known`, or the last one when
    * `until` has come. One activity in the history however long it waits. Heartbeats.
    */
-  awaitChange(input: ObserveInput & AwaitChange): Promise<Observation>;
+  awaitChange(input: ObserveInput & AwaitChange): Promise<ObservationOnTheWire>;
   /** Reads what must hold before a target is touched, and what is needed to bring it back. Writes nothing. */
   preflight(input: PreflightInput): Promise<ResultOf<'preflight'>>;
   /**

@@ -67,9 +67,11 @@ function reading<T>(of: Reading<T>, value: (read: T) => unknown): unknown {
   return of.kind === 'read' ? { read: value(of.value) } : { unmeasured: coarse(of.why) };
 }
 
+const distinct: ReadonlySet<UnmeasuredCause> = new Set(['denied', 'missing', 'not-served', 'empty', 'unparsed']);
+
 /** Time-outs, refused connections and server errors take turns while one thing is down. */
 function coarse(why: UnmeasuredCause): string {
-  return why === 'denied' || why === 'missing' || why === 'empty' || why === 'unparsed' ? why : 'unreadable';
+  return distinct.has(why) ? why : 'unreadable';
 }
 
 function sorted<T>(record: Readonly<Record<string, T>>, value: (of: T) => unknown): unknown {

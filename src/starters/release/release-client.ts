@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
+import { unpack } from '../../domain/core/packed.ts';
 import type { ReleaseHistory } from '../../domain/release/history.ts';
 import type { Evaluation } from '../../domain/release/plan.ts';
 import type { ReleaseSpec } from '../../domain/release/spec.ts';
@@ -133,7 +134,7 @@ export async function planRelease(
       workflowExecutionTimeout: PLAN_TIMEOUT_MS,
       staticSummary: `Plan of release ${name}`,
     });
-    return output.evaluation;
+    return unpack(output.evaluation);
   } catch (error) {
     if (error instanceof WorkflowFailedError) throw planFailed(name, error.cause);
     throw error;

@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Packed } from '../../domain/core/packed.ts';
 import type { ReleaseAction } from '../../domain/release/actions.ts';
 import type { RolloutControl } from '../../domain/release/controls.ts';
 import type { ReleaseHistory } from '../../domain/release/history.ts';
@@ -32,11 +33,11 @@ export interface ReleaseInput {
   readonly name: string;
   readonly spec: ReleaseSpec;
   /** Carried through continue-as-new; absent on the first run and after a terminate. */
-  readonly carried?: { readonly state: ReleaseState; readonly rollout: RolloutState | null };
+  readonly carried?: Packed<{ readonly state: ReleaseState; readonly rollout: RolloutState | null }>;
 }
 
 export interface RolloutInput {
-  readonly state: RolloutState;
+  readonly state: Packed<RolloutState>;
   /** Workflow id that hears of progress and outcome. */
   readonly reportTo: string;
 }
@@ -47,7 +48,7 @@ export interface PlanInput {
 }
 
 export interface PlanOutput {
-  readonly evaluation: Evaluation;
+  readonly evaluation: Packed<Evaluation>;
 }
 
 export interface ActionAnswer {
@@ -99,7 +100,12 @@ export type RolloutReport =
       readonly stopped: RolloutState['stopped'];
     }
   /** The whole of it: on request, and at the end. */
-  | { readonly rollout: string; readonly kind: 'state'; readonly state: RolloutState; readonly finished: boolean };
+  | {
+      readonly rollout: string;
+      readonly kind: 'state';
+      readonly state: Packed<RolloutState>;
+      readonly finished: boolean;
+    };
 
 export const rolloutReportSignal = defineSignal<[RolloutReport]>('rolloutReport');
 

@@ -1,5 +1,7 @@
+import { pack } from '../../domain/core/packed.ts';
 import { evaluate } from '../../domain/release/evaluate.ts';
 import { initialState } from '../../domain/release/initial-state.ts';
+import { observationOffTheWire } from '../../domain/release/observation-wire.ts';
 import { read } from './activities.ts';
 import type { PlanInput, PlanOutput } from './messages.ts';
 
@@ -9,7 +11,7 @@ import type { PlanInput, PlanOutput } from './messages.ts';
  */
 export async function planRelease(input: PlanInput): Promise<PlanOutput> {
   const spec = input.spec;
-  const observation = await read.observe({ release: input.name, spec, pin: null });
+  const observation = observationOffTheWire(await read.observe({ release: input.name, spec, pin: null }));
   const { evaluation } = evaluate(initialState(input.name, spec, Date.now()), observation, Date.now());
-  return { evaluation };
+  return { evaluation: pack(evaluation) };
 }

@@ -9,6 +9,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { pack, unpack } from '../../domain/core/packed.ts';
 import type { Notification } from '../../domain/core/notification.ts';
 import { applyResult } from '../../domain/release/apply-result.ts';
 import { transitionEvents, type TargetEvent } from '../../domain/release/events.ts';
@@ -38,7 +39,7 @@ const CALLED_OFF_AFTER = '65s';
  * A write is not interrupted: its outcome is awaited and taken in, whatever people say meanwhile.
  */
 export async function releaseRollout(input: RolloutInput): Promise<void> {
-  let state = input.state;
+  let state = unpack(input.state);
   let reportTo = input.reportTo;
   let draining = false;
   const pending: Promise<void>[] = [];
@@ -47,7 +48,7 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
   setHandler(rolloutControlSignal, async (control) => {
     if (control.kind === 'report') {
       reportTo = control.to;
-      await report({ rollout: state.id, kind: 'state', state, finished: false });
+      await report({ rollout: state.id, kind: 'state', state: pack(state), finished: false });
       return;
     }
     const before = state;
@@ -156,7 +157,7 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
 
   describe();
   if (workflowInfo().continuedFromExecutionRunId === undefined) {
-    await report({ rollout: state.id, kind: 'state', state, finished: false });
+    await report({ rollout: state.id, kind: 'state', state: pack(state), finished: false });
   }
   const drives = state.targets.map((t) => drive(t.item.target));
   const drained = condition(() => isFinished(state) || workflowInfo().continueAsNewSuggested).then(() => {
@@ -164,8 +165,8 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
   });
   await Promise.all([...drives, drained]);
   await Promise.all(pending);
-  if (!isFinished(state)) await continueAsNew<typeof releaseRollout>({ state, reportTo });
-  await report({ rollout: state.id, kind: 'state', state, finished: true });
+  if (!isFinished(state)) await continueAsNew<typeof releaseRollout>({ state: pack(state), reportTo });
+  await report({ rollout: state.id, kind: 'state', state: pack(state), finished: true });
 }
 
 function isWatch(command: Command): boolean {

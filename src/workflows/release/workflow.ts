@@ -14,6 +14,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { pack, unpack } from '../../domain/core/packed.ts';
 import { absorbOutcome } from '../../domain/release/absorb-outcome.ts';
 import { addressOf } from '../../domain/release/address.ts';
 import { parseAction, type ReleaseAction } from '../../domain/release/actions.ts';
@@ -27,6 +28,7 @@ import { initialState } from '../../domain/release/initial-state.ts';
 import { waitNotification } from '../../domain/release/notifications.ts';
 import { marksOwed } from '../../domain/release/marks-owed.ts';
 import type { Observation } from '../../domain/release/observation.ts';
+import { observationOffTheWire } from '../../domain/release/observation-wire.ts';
 import { startRollout } from '../../domain/release/rollout-start.ts';
 import { recordRefusal } from '../../domain/release/record-decision.ts';
 import type { MarksPatch, RolloutState } from '../../domain/release/rollout.ts';
@@ -66,8 +68,9 @@ const ROLLOUT_CHECK = '1h';
  * It ends when its ownership is released, and continues as new when Temporal suggests it.
  */
 export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
-  let state = input.carried?.state ?? initialState(input.name, input.spec, Date.now());
-  let rollout: RolloutState | null = input.carried?.rollout ?? null;
+  const carried = input.carried === undefined ? null : unpack(input.carried);
+  let state = carried?.state ?? initialState(input.name, input.spec, Date.now());
+  let rollout: RolloutState | null = carried?.rollout ?? null;
   let observation: Observation | null = null;
   let woken = false;
   let releasing = false;
@@ -79,7 +82,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   setHandler(statusQuery, status);
   setHandler(historyQuery, () => releaseHistory(state));
   setHandler(rolloutReportSignal, (report) => {
-    if (report.kind === 'state') rollout = report.state;
+    if (report.kind === 'state') rollout = unpack(report.state);
     else if (rollout?.id === report.rollout) {
       const { target } = report;
       rollout = {
@@ -88,8 +91,8 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
         targets: rollout.targets.map((t) => (t.item.target === target.item.target ? target : t)),
       };
     }
-    if (report.kind === 'state' && report.finished) {
-      state = absorbOutcome(state, report.state, Date.now());
+    if (report.kind === 'state' && report.finished && rollout !== null) {
+      state = absorbOutcome(state, rollout, Date.now());
       rollout = null;
       woken = true;
     }
@@ -194,7 +197,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     try {
       await startChild(releaseRollout, {
         workflowId: rolloutId(input.name),
-        args: [{ state: started, reportTo: releaseId(input.name) }],
+        args: [{ state: pack(started), reportTo: releaseId(input.name) }],
         parentClosePolicy: ParentClosePolicy.ABANDON,
         staticSummary: `${evaluation.plan.items.length} target(s) to ${evaluation.plan.items[0]?.toLabel ?? ''}`,
       });
@@ -232,7 +235,9 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     const asked = { release: input.name, spec: state.spec, pin: state.pin?.image ?? null };
     if (observation === null || woken) {
       woken = false;
-      return read.observe.executeWithOptions({ summary: 'look at registry and clusters' }, [asked]);
+      return observationOffTheWire(
+        await read.observe.executeWithOptions({ summary: 'look at registry and clusters' }, [asked]),
+      );
     }
     const wait = {
       known: observationFingerprint(observation),
@@ -245,7 +250,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       await scope.run(() =>
         Promise.race([
           idle.awaitChange.executeWithOptions({ summary: 'wait for a change' }, [{ ...asked, ...wait }]).then((o) => {
-            seen = o;
+            seen = observationOffTheWire(o);
           }),
           condition(() => woken || continuing()),
         ]),
@@ -267,7 +272,11 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     if (continuing()) {
       await telling;
       await condition(allHandlersFinished);
-      await continueAsNew<typeof releaseWorkflow>({ name: input.name, spec: state.spec, carried: { state, rollout } });
+      await continueAsNew<typeof releaseWorkflow>({
+        name: input.name,
+        spec: state.spec,
+        carried: pack({ state, rollout }),
+      });
     }
     if (rollout !== null) {
       await whileRolling();

@@ -11,6 +11,7 @@ import type {
 } from '../../../src/activities/release/port.ts';
 import { observationFingerprint } from '../../../src/domain/release/fingerprint.ts';
 import type { Observation } from '../../../src/domain/release/observation.ts';
+import { observationOffTheWire } from '../../../src/domain/release/observation-wire.ts';
 import { releaseSpec } from '../../../src/domain/release/spec.ts';
 import { startApiServer, type ApiServerDouble } from '../../doubles/api-server.ts';
 import { createRegistryDouble, type RegistryDouble } from '../../doubles/registry.ts';
@@ -50,7 +51,9 @@ afterEach(async () => {
 });
 
 async function known(): Promise<string> {
-  const seen: Observation = await new MockActivityEnvironment().run((i: ObserveInput) => activities.observe(i), input);
+  const seen = observationOffTheWire(
+    await new MockActivityEnvironment().run((i: ObserveInput) => activities.observe(i), input),
+  );
   return observationFingerprint(seen);
 }
 
@@ -59,7 +62,10 @@ function wait(
   environment = new MockActivityEnvironment(),
 ): Promise<Observation> {
   const of = { ...input, pollIntervalMs: 30, until: Date.now() + 20_000, ...change };
-  return environment.run((i: ObserveInput & AwaitChange) => activities.awaitChange(i), of);
+  return environment.run(
+    async (i: ObserveInput & AwaitChange) => observationOffTheWire(await activities.awaitChange(i)),
+    of,
+  );
 }
 
 async function polled(times: number): Promise<void> {
