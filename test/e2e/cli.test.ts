@@ -189,8 +189,11 @@ describe('plan and apply', () => {
 });
 
 describe('run --wait', () => {
+  /** A poll must not begin the rollout before the command that is to see it begin. */
+  const looksWhenAsked = { pollInterval: '1m' };
+
   test('follows a release through its approval to the end, with a line per change', async () => {
-    const { name, object, file, targets } = await release('steps', { approval: 'afterCanary' });
+    const { name, object, file, targets } = await release('steps', { approval: 'afterCanary', ...looksWhenAsked });
     expect((await holdfast('run', '-f', file, '--wait')).code).toBe(0);
     const next = await image(name, '1.1.0');
     const asked = await holdfast('run', '-f', file, '--wait');
@@ -226,7 +229,7 @@ describe('run --wait', () => {
   });
 
   test('a canary that fails its soak ends with 5 and the reason; block, pin and unblock are decisions with a name', async () => {
-    const { name, object, file, first, write } = await release('back', { soak: '60s' });
+    const { name, object, file, first, write } = await release('back', { soak: '60s', ...looksWhenAsked });
     expect((await holdfast('run', '-f', file, '--wait')).code).toBe(0);
     const bad = await image(name, '1.1.0');
     const following = startCli(['run', '-f', file, '--wait'], env);
