@@ -43,12 +43,20 @@ function unreadReason(why: UnmeasuredCause): string {
   }
 }
 
-/** The registry did not answer: the phase stays what it was, and nothing is planned. */
+/**
+ * The registry did not answer: the phase stays what it was, and nothing is planned. What went wrong with a target in
+ * its rollout stays what people are told of it: a registry that is down as well does not make that less true.
+ */
 function asLastSeen(of: TargetCase, line: Unmeasured): Consideration {
   const name = targetName(of.spec);
   const before = of.state.evaluation?.targets.find((t) => t.name === name);
+  const unread = `${line.message}; the phase is the last one known`;
+  const { stuck } = of.memory;
   const reason = line.why === 'missing' || line.why === 'empty' ? 'LineUnresolved' : 'RegistryUnreachable';
-  const now = settled(of, before?.phase ?? 'Unknown', reason, `${line.message}; the phase is the last one known`);
+  const now =
+    stuck === null
+      ? settled(of, before?.phase ?? 'Unknown', reason, unread)
+      : settled(of, stuck.phase, stuck.reason, `${stuck.message}. Besides, ${unread}`);
   const { desired = null, desiredLabel = null } = before ?? {};
   return { ...now, view: { ...now.view, desired, desiredLabel } };
 }

@@ -98,7 +98,7 @@ function registryReachable(evaluation: Evaluation): Said {
         type: 'RegistryReachable',
         status: 'False',
         reason: 'Unreachable',
-        message: unread === undefined ? 'a line could not be resolved' : named(unread),
+        message: unread === undefined ? 'a line could not be resolved, as its targets say' : named(unread),
       };
 }
 

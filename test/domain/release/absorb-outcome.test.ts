@@ -406,6 +406,6 @@ describe('before the next look at the world', () => {
 
   test('also where the registry does not answer that look: a failure is not hidden by it', () => {
     const looked = evaluate(ended, observe(spec(), unread('timeout'), fleet(managed(FROM))), LATER + 1);
-    expect(viewOf(looked)).toMatchObject({ phase: 'RolledBack', reason: 'RegistryUnreachable' });
+    expect(viewOf(looked)).toMatchObject({ phase: 'RolledBack', reason: 'CrashLoopBackOff' });
   });
 });

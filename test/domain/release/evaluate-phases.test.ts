@@ -253,6 +253,25 @@ describe('a line that cannot be resolved', () => {
     expect(after.evaluation.targets.map((t) => t.phase)).toEqual(['Pending', 'Current']);
   });
 
+  test('does not take the place of what went wrong with a target in its rollout', () => {
+    const found = { 'web-1': managed(NEW), 'web-2': managed(OLD) };
+    const { state } = evaluate(start(of), observe(of, resolved('b1'), found), NOW);
+    const memory = state.targets['web-1'];
+    if (memory === undefined) throw new Error('web-1 was read');
+    const said = { phase: 'Failed', reason: 'Unmeasured', message: 'NOT rolled back' } as const;
+    const stuck = { ...said, image: NEW, wanted: NEW, rollbackTo: OLD, at: NOW };
+    const failed = { ...state, targets: { ...state.targets, 'web-1': { ...memory, stuck } } };
+    const after = evaluate(failed, observe(of, unread('unreachable', 'the registry'), found), NOW);
+    expect(viewOf(after)).toMatchObject({
+      phase: 'Failed',
+      reason: 'Unmeasured',
+      message: 'NOT rolled back. Besides, the registry could not be read: unreachable; the phase is the last one known',
+    });
+    expect(after.state.conditions).toContainEqual(
+      expect.objectContaining({ type: 'RegistryReachable', status: 'False', reason: 'Unreachable' }),
+    );
+  });
+
   test('leaves a target Unknown that was never seen otherwise', () => {
     const result = evaluate(start(of), observe(of, unread('denied'), { 'web-1': managed(OLD) }), NOW);
     expect(viewOf(result)).toMatchObject({ phase: 'Unknown', reason: 'RegistryUnreachable', desired: null });
