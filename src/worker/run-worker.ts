@@ -30,9 +30,19 @@ export interface WorkerOptions {
   readonly onReady?: (where: { health: string; namespace: string; address: string }) => void;
 }
 
-/** Below the 60 s of grace that deploy/ gives the pod, so that activities hear of the end before the kernel ends them. */
+/**
+ * How long reads and writes may go on: below the 60 s of grace that deploy/ gives the pod, so that they hear of the end
+ * before the kernel ends them. Waits have none: they only read, and go on from their heartbeat wherever they are taken up.
+ */
 const SHUTDOWN_GRACE = '30s';
+const NO_GRACE = 0;
 const SHUTDOWN_FORCE = '50s';
+
+/**
+ * How long a workflow's next step waits for the worker that has it in memory before any other may take it: what a dead
+ * worker's rollbacks wait for. Tasks take milliseconds, so one that lies this long is not about to be taken.
+ */
+const STICKY_PATIENCE = '3s';
 
 /** Waits hold a slot each for hours; reads and writes are short. */
 const WAIT_SLOTS = 2_000;
@@ -95,7 +105,15 @@ async function createWorkers(config: WorkerConfig, shared: Shared): Promise<Work
   const { logger, ...common } = shared;
   const activities = await releaseActivities(config, logger);
   const bundle = await workflowBundle(logger);
-  const base = { ...common, activities, shutdownGraceTime: SHUTDOWN_GRACE, shutdownForceTime: SHUTDOWN_FORCE } as const;
+  const base = {
+    ...common,
+    activities,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: SHUTDOWN_FORCE,
+    // A worker's death must be noticed within the heartbeat time-out of an activity, and a cancel within a fraction of it.
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+  } as const;
   return Promise.all([
     Worker.create({
       ...base,
@@ -103,14 +121,13 @@ async function createWorkers(config: WorkerConfig, shared: Shared): Promise<Work
       workflowBundle: bundle,
       maxConcurrentActivityTaskExecutions: SLOTS,
       maxCachedWorkflows: 1_000,
+      stickyQueueScheduleToStartTimeout: STICKY_PATIENCE,
     }),
     Worker.create({
       ...base,
       taskQueue: RELEASE_WAIT_QUEUE,
+      shutdownGraceTime: NO_GRACE,
       maxConcurrentActivityTaskExecutions: WAIT_SLOTS,
-      // A worker's death must be noticed within the heartbeat time-out of a watch, and a cancel within a fraction of it.
-      maxHeartbeatThrottleInterval: '1s',
-      defaultHeartbeatThrottleInterval: '1s',
     }),
   ]);
 }

@@ -14,10 +14,18 @@ export interface RunningCli {
   readonly exited: Promise<number | null>;
 }
 
-const launcher = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
+const ownLauncher = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
 
-/** Starts `holdfast` in a process of its own; the caller ends it. */
-export function startCli(args: readonly string[], env: Readonly<Record<string, string>>): RunningCli {
+/**
+ * Starts `holdfast` in a process of its own; the caller ends it.
+ *
+ * @param launcher of another copy of it [the one of this checkout]
+ */
+export function startCli(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  launcher = ownLauncher,
+): RunningCli {
   const child = spawn(process.execPath, [launcher, ...args], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,7 +2,7 @@ import type { TargetAddress } from '../../domain/release/address.ts';
 import type { TargetEvent } from '../../domain/release/events.ts';
 import type { Placement } from '../../domain/release/observation.ts';
 import type { ObservationOnTheWire } from '../../domain/release/observation-wire.ts';
-import type { MarksPatch, Result, StuckPod, WriteResult } from '../../domain/release/rollout.ts';
+import type { LastWrite, MarksPatch, Result, StuckPod, WriteResult } from '../../domain/release/rollout.ts';
 import type { Incumbent } from '../../domain/release/incumbents.ts';
 import type { Agents, Check, Health, ReleaseSpec } from '../../domain/release/spec.ts';
 
@@ -24,11 +24,12 @@ export interface ReleaseActivities {
   /** Reads what must hold before a target is touched, and what is needed to bring it back. Writes nothing. */
   preflight(input: PreflightInput): Promise<ResultOf<'preflight'>>;
   /**
-   * Writes image and marks in one patch, after reading the incumbents again and only where the image still is `from`;
-   * reads the object back. Finding image and marks already as wanted is `written` with `repeated`.
+   * Writes image and marks in one patch, after reading the incumbents again and only where the image still is `from` and
+   * no other run of the release has written since; reads the object back. Finding image and marks already as wanted, by
+   * an earlier try or by a run before a reset, is `written` with `repeated`.
    */
   writeImage(input: WriteImageInput): Promise<WriteResult>;
-  /** Writes marks alone, in one patch, without touching the pod template. */
+  /** Writes marks alone, in one patch, without touching the pod template; only where the image is the one they are about. */
   writeMarks(input: WriteMarksInput): Promise<WriteResult>;
   /** Watches workload and pods until the rollout is proven or has failed; then asks the gate. Heartbeats. */
   watchRollout(input: WatchRolloutInput): Promise<WatchRolloutResult>;
@@ -77,6 +78,8 @@ export interface WriteImageInput {
   readonly from: string;
   readonly to: string;
   readonly marks: MarksPatch;
+  /** As the preflight saw it. Null for a rollback, which goes by the image alone: nothing may keep a bad one in place. */
+  readonly lastWrite: LastWrite | null;
   /** Read again right before the write; one that is active or unreadable refuses it. Empty for a rollback. */
   readonly incumbents: readonly Incumbent[];
 }
@@ -84,6 +87,8 @@ export interface WriteImageInput {
 export interface WriteMarksInput {
   readonly release: string;
   readonly target: TargetAddress;
+  /** What the marks are about; null for marks that hold whatever the image is. */
+  readonly image: string | null;
   readonly marks: MarksPatch;
 }
 

@@ -7,8 +7,9 @@ import {
   noMarks,
   parseMarks,
 } from '../../domain/release/marks.ts';
+import type { Reading } from '../../domain/core/verdict.ts';
 import type { Marks } from '../../domain/release/observation.ts';
-import type { MarksPatch, WriteResult } from '../../domain/release/rollout.ts';
+import type { LastWrite, MarksPatch, WriteResult } from '../../domain/release/rollout.ts';
 import type { ReleaseDependencies } from './dependencies.ts';
 import { readIncumbents, standsInTheWay } from './incumbents.ts';
 import type { WriteImageInput, WriteMarksInput } from './port.ts';
@@ -40,12 +41,20 @@ export function writeImage(
         }
         const marks = intentForMarks(workload, name, input);
         if (marks.do === 'refuse') return marks;
-        if (found.image === to && marks.do === 'nothing') return marks;
+        const current = parseMarks(workload.metadata.annotations, name);
+        if (found.image === to && (marks.do === 'nothing' || isDone(current, input))) return { do: 'nothing' };
         if (found.image !== from && found.image !== to) {
           return {
             do: 'refuse',
             reason: 'Changed',
             message: `${name} has ${found.image} now, not ${from} as planned`,
+          };
+        }
+        if (current.kind === 'read' && isWrittenSince(current.value, input.lastWrite)) {
+          return {
+            do: 'refuse',
+            reason: 'Changed',
+            message: `another run of ${managedByOf(input.release)} has written to ${name} since this one looked at it`,
           };
         }
         const obstacle = standsInTheWay(await readIncumbents(dependencies, input.incumbents, signal));
@@ -70,7 +79,15 @@ export function writeMarks(
     dependencies,
     {
       target,
-      decide: (workload) => intentForMarks(workload, workloadName(target), input),
+      decide(workload) {
+        const name = workloadName(target);
+        const now = containerIn(workload, target.container)?.image;
+        if (input.image !== null && now !== input.image) {
+          const message = `${name} has ${now ?? 'no such container'} now, not ${input.image}`;
+          return { do: 'refuse', reason: 'Changed', message };
+        }
+        return intentForMarks(workload, name, input);
+      },
       verify: (before, after) =>
         isDeepStrictEqual(before.spec.template, after.spec.template) ? null : 'its pod template changed as well',
     },
@@ -79,7 +96,11 @@ export function writeMarks(
 }
 
 /** What the marks alone ask for. */
-function intentForMarks(workload: WorkloadObject, name: string, input: WriteMarksInput): Intent {
+function intentForMarks(
+  workload: WorkloadObject,
+  name: string,
+  input: Pick<WriteMarksInput, 'release' | 'marks'>,
+): Intent {
   const parsed = parseMarks(workload.metadata.annotations, name);
   if (parsed.kind === 'unmeasured') {
     // A broken image must not stay because an annotation was spoilt: the way back is written beside what cannot be read.
@@ -97,6 +118,21 @@ function intentForMarks(workload: WorkloadObject, name: string, input: WriteMark
   }
   if (hasMarks(parsed.value, input.marks)) return { do: 'nothing' };
   return { do: 'patch', body: marksBody(marksPatchToAnnotations(parsed.value, input.marks)) };
+}
+
+/**
+ * The write has happened, in a run of the workflow from before a reset: only when it says that it was made differs. What
+ * stands there then is the truth about it, and is left as it is.
+ */
+function isDone(current: Reading<Marks>, { to, marks }: WriteImageInput): boolean {
+  if (current.kind !== 'read') return false;
+  const { applied, rolledBackFrom, blocked } = current.value;
+  if (applied !== to || rolledBackFrom !== (marks.rolledBackFrom ?? null)) return false;
+  return (marks.block ?? []).every((block) => blocked.some((mark) => mark.image === block.image));
+}
+
+function isWrittenSince({ upgradedAt, rolledBackAt }: Marks, seen: LastWrite | null): boolean {
+  return seen !== null && (upgradedAt !== seen.upgradedAt || rolledBackAt !== seen.rolledBackAt);
 }
 
 function hasMarks(current: Marks, patch: MarksPatch): boolean {

@@ -131,12 +131,12 @@ function preflighted(
     const message = `NoRollbackTarget: ${choice.message}; nothing was changed`;
     return held(state, target, 'PreflightFailed', message, now);
   }
-  const { passed, previousImage, previousVersion, upgradedAt } = found.marks;
+  const { passed, previousImage, previousVersion, upgradedAt, rolledBackAt } = found.marks;
   return withTarget(state, {
     ...at(target, 'Patching', now),
     rollbackTo,
     placements: found.placements,
-    before: { passed, previousImage, previousVersion, upgradedAt },
+    before: { passed, previousImage, previousVersion, upgradedAt, rolledBackAt },
   });
 }
 

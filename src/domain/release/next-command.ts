@@ -78,11 +78,12 @@ function whatWaitingIsFor(state: RolloutState, target: TargetRollout): 'wave' | 
 }
 
 function patching(state: RolloutState, target: TargetRollout): Command {
-  const { item, changed } = target;
+  const { item, changed, before } = target;
   // Nothing is written yet, so it can still be left alone; and a freeze would make what the preflight read too old.
   if (!changed && (isStopping(state) || isFrozen(state) || isItemBlocked(state, item, null))) return { do: 'settle' };
   if (state.abort !== null) return { do: 'settle' };
-  return frozenOr(state, { do: 'patch', from: item.from, to: item.to, marks: rolloutMarks(state, target) });
+  const lastWrite = before === null ? null : { upgradedAt: before.upgradedAt, rolledBackAt: before.rolledBackAt };
+  return frozenOr(state, { do: 'patch', from: item.from, to: item.to, marks: rolloutMarks(state, target), lastWrite });
 }
 
 /** An abort ends what goes forward; a way back goes on, unless it was to be left at once. */

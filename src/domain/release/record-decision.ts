@@ -30,6 +30,15 @@ export function recordOutcome(
   };
 }
 
+/** Keeps that a rollout is gone and has not told how it ended. */
+export function recordLostRollout(state: ReleaseState, rollout: RolloutState, now: number): ReleaseState {
+  const message = `rollout ${rollout.id} was ended from outside before it could tell its outcome: what it has done is read from the targets`;
+  return {
+    ...state,
+    evidence: appendEvidence(state.evidence, now, 'outcome', message, { what: rollout.id, outcome: 'lost' }),
+  };
+}
+
 /** Keeps that a message without a sender to answer was refused, and why. */
 export function recordRefusal(state: ReleaseState, message: string, now: number): ReleaseState {
   return {

@@ -79,7 +79,7 @@ export interface TargetRollout {
     readonly passed: string | null;
   };
   /** Marks as they were before the change, to be put back with the image; null where they are not known. */
-  readonly before: Pick<Marks, 'passed' | 'previousImage' | 'previousVersion' | 'upgradedAt'> | null;
+  readonly before: Pick<Marks, 'passed' | 'previousImage' | 'previousVersion' | 'upgradedAt' | 'rolledBackAt'> | null;
   readonly rollbackTo: RollbackTarget | null;
   readonly placements: readonly Placement[] | null;
   /** Restart counts per `podUid/container` when the gate passed. */
@@ -120,7 +120,14 @@ export type Command =
   /** Nothing is done outside: the target's state takes in what people or other targets brought about. */
   | { readonly do: 'settle' }
   | { readonly do: 'preflight' }
-  | { readonly do: 'patch'; readonly from: string; readonly to: string; readonly marks: MarksPatch }
+  | {
+      readonly do: 'patch';
+      readonly from: string;
+      readonly to: string;
+      readonly marks: MarksPatch;
+      /** The last write of ours that the preflight saw, by its marks. */
+      readonly lastWrite: LastWrite | null;
+    }
   | { readonly do: 'watchRollout'; readonly image: string; readonly deadline: number; readonly gateTimeoutMs: number }
   | { readonly do: 'restorePlacements'; readonly placements: readonly Placement[] }
   | { readonly do: 'watchSoak'; readonly image: string; readonly until: number }
@@ -130,6 +137,12 @@ export type Command =
   /** A StatefulSet waits for ever for a broken pod of the template that was taken back: that pod goes, by uid. */
   | { readonly do: 'deletePod'; readonly pod: string; readonly uid: string }
   | { readonly do: 'done' };
+
+/**
+ * Tells writes of ours apart by when they were made. Where an object has others than were read before, another run of
+ * the release (a reset one, or one after a terminate) has written since.
+ */
+export type LastWrite = Pick<Marks, 'upgradedAt' | 'rolledBackAt'>;
 
 /** Marks to set in a write; null removes one, absent leaves it. `block` is added to the blocked ones already there. */
 export type MarksPatch = {

@@ -38,7 +38,14 @@ export async function execute(state: RolloutState, name: string, command: Comman
         of: 'patch',
         write: await writeOutcome(
           write.writeImage.executeWithOptions(writing(`write ${rollout.item.toLabel}`), [
-            { ...base, from: command.from, to: command.to, marks: command.marks, incumbents: incumbentsOf(state.spec) },
+            {
+              ...base,
+              from: command.from,
+              to: command.to,
+              marks: command.marks,
+              lastWrite: command.lastWrite,
+              incumbents: incumbentsOf(state.spec),
+            },
           ]),
         ),
       };
@@ -48,7 +55,7 @@ export async function execute(state: RolloutState, name: string, command: Comman
         // Incumbents do not hold a way back: leaving a broken image in place would help nobody.
         write: await writeOutcome(
           write.writeImage.executeWithOptions(writing('write the way back'), [
-            { ...base, from: command.from, to: command.to, marks: command.marks, incumbents: [] },
+            { ...base, from: command.from, to: command.to, marks: command.marks, lastWrite: null, incumbents: [] },
           ]),
         ),
       };
@@ -56,7 +63,9 @@ export async function execute(state: RolloutState, name: string, command: Comman
       return {
         of: 'markPassed',
         write: await writeOutcome(
-          write.writeMarks.executeWithOptions(writing('mark as passed'), [{ ...base, marks: command.marks }]),
+          write.writeMarks.executeWithOptions(writing('mark as passed'), [
+            { ...base, image: rollout.item.to, marks: command.marks },
+          ]),
         ),
       };
     case 'restorePlacements':

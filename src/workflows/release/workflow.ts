@@ -30,7 +30,7 @@ import { marksOwed } from '../../domain/release/marks-owed.ts';
 import type { Observation } from '../../domain/release/observation.ts';
 import { observationOffTheWire } from '../../domain/release/observation-wire.ts';
 import { startRollout } from '../../domain/release/rollout-start.ts';
-import { recordRefusal } from '../../domain/release/record-decision.ts';
+import { recordLostRollout, recordRefusal } from '../../domain/release/record-decision.ts';
 import type { MarksPatch, RolloutState } from '../../domain/release/rollout.ts';
 import { targetName } from '../../domain/release/spec.ts';
 import { statusText } from '../../domain/release/status-text.ts';
@@ -76,6 +76,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   let releasing = false;
   let starting = false;
   let telling: Promise<unknown> = Promise.resolve();
+  let published = '';
 
   const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
 
@@ -158,7 +159,6 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     }
   }
 
-  let published = '';
   function describe(): void {
     const now = status();
     setCurrentDetails(statusText(now));
@@ -172,10 +172,19 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   async function adoptRollout(): Promise<void> {
     const alive = await tellRollout({ kind: 'report', to: releaseId(input.name) });
     if (!alive) {
-      rollout = null;
+      if (rollout !== null) lose(rollout);
       return;
     }
     await condition(() => rollout !== null || woken, '1m');
+  }
+
+  /** A rollout that is gone tells its outcome first, unless it was terminated: then only the targets know what it has done. */
+  function lose(gone: RolloutState): void {
+    if (rollout?.id !== gone.id) return;
+    state = recordLostRollout(state, gone, Date.now());
+    rollout = null;
+    woken = true;
+    describe();
   }
 
   async function startPlan(): Promise<void> {
@@ -195,12 +204,14 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     starting = true;
     describe();
     try {
-      await startChild(releaseRollout, {
+      const child = await startChild(releaseRollout, {
         workflowId: rolloutId(input.name),
         args: [{ state: pack(started), reportTo: releaseId(input.name) }],
         parentClosePolicy: ParentClosePolicy.ABANDON,
         staticSummary: `${evaluation.plan.items.length} target(s) to ${evaluation.plan.items[0]?.toLabel ?? ''}`,
       });
+      const ended = () => lose(started);
+      void child.result().then(ended, ended);
     } catch (error) {
       // Another run's rollout lives under the id: it is the one, and it is asked for its state.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -301,7 +312,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       await writeOutcome(
         write.writeMarks.executeWithOptions(
           { summary: `${owed.target.name}: marks`, scheduleToCloseTimeout: MARKS_TRIED },
-          [{ release: input.name, ...owed }],
+          [{ release: input.name, image: null, ...owed }],
         ),
       );
     }
@@ -312,7 +323,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
 
   for (const target of state.spec.targets) {
     await write.writeMarks.executeWithOptions({ summary: `${targetName(target)}: hand back` }, [
-      { release: input.name, target: addressOf(target, state.spec), marks: HAND_BACK },
+      { release: input.name, target: addressOf(target, state.spec), image: null, marks: HAND_BACK },
     ]);
   }
   await telling;

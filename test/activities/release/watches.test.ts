@@ -58,6 +58,7 @@ describe.skipIf(env.node === null)('watches on a real node', () => {
       from: good.reference,
       to: reference,
       marks: { managedBy: 'release/fleet', applied: reference, previousImage: good.reference },
+      lastWrite: null,
       incumbents: [],
     });
     expect(written).toMatchObject({ kind: 'written' });
@@ -207,6 +208,7 @@ describe.skipIf(env.node === null)('watches on a real node', () => {
         from: bad.reference,
         to: good.reference,
         marks: { rolledBackFrom: bad.reference },
+        lastWrite: null,
         incumbents: [],
       });
       expect(back).toMatchObject({ kind: 'written' });

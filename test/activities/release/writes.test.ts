@@ -35,7 +35,7 @@ async function workload(name: string, change: Partial<Parameters<typeof spokeDep
 }
 
 function input(target: WriteImageInput['target'], change: Partial<WriteImageInput> = {}): WriteImageInput {
-  return { release: 'fleet', target, from, to, marks, incumbents: [], ...change };
+  return { release: 'fleet', target, from, to, marks, lastWrite: null, incumbents: [], ...change };
 }
 
 async function imagePatches(name: string): Promise<number> {
@@ -114,7 +114,7 @@ describe('a write may be asked for any number of times', () => {
   test('marks alone restart nothing: the pod template stays as it is', async () => {
     const target = await workload('marks');
     const before = await lab.workload(target);
-    const only = { release: 'fleet', target, marks: { passed: to } };
+    const only = { release: 'fleet', target, image: from, marks: { passed: to } };
     expect(await run(lab.activities, 'writeMarks', only)).toEqual({ kind: 'written', repeated: false });
     // A real API server raises a Deployment's generation for an annotation, too: only the template tells.
     expect((await lab.workload(target)).spec).toEqual(before.spec);

@@ -89,6 +89,8 @@ describe('a good rollout', () => {
     const state = take(begin(), 'web-1', preflight({ placements: [scout] }));
     expect(next(state)).toEqual({
       do: 'patch',
+      // What the preflight read: a write of ours since then is another run's.
+      lastWrite: { upgradedAt: '2026-01-01T00:00:00.000Z', rolledBackAt: null },
       from: FROM,
       to: TO,
       marks: {

@@ -25,7 +25,7 @@ const marks: MarksPatch = {
   previousImage: from,
   upgradedAt: '2026-01-01T00:00:00.000Z',
 };
-const input: WriteImageInput = { release: 'fleet', target, from, to, marks, incumbents: [] };
+const input: WriteImageInput = { release: 'fleet', target, from, to, marks, lastWrite: null, incumbents: [] };
 
 let server: ApiServerDouble;
 let client: KubernetesClient;
@@ -287,7 +287,7 @@ describe('the effect of a write is looked at, not assumed', () => {
   test('marks alone leave the pod template as it is, and are not written twice', async () => {
     await deployment();
     const before = await stored();
-    const only = { release: 'fleet', target, marks: { passed: to } };
+    const only = { release: 'fleet', target, image: from, marks: { passed: to } };
     const run = () =>
       new MockActivityEnvironment().run(() => writeMarks(dependencies(), only, AbortSignal.timeout(20_000)));
     expect(await run()).toEqual({ kind: 'written', repeated: false });
@@ -296,5 +296,90 @@ describe('the effect of a write is looked at, not assumed', () => {
     expect(after.spec.template).toEqual(before.spec.template);
     expect(after.metadata.generation).toBe(before.metadata.generation);
     expect(patches()).toHaveLength(1);
+  });
+});
+
+describe('a run that was reset meets what the run before it has written', () => {
+  const LATER = '2026-01-01T01:00:00.000Z';
+  const block = [{ image: 'sha256:' + 'b'.repeat(64), at: LATER, reason: 'Unhealthy' }];
+  const wayBack: Partial<WriteImageInput> = {
+    from: to,
+    to: from,
+    marks: { managedBy: 'release/fleet', applied: from, rolledBackFrom: to, rolledBackAt: LATER, block },
+  };
+
+  test('an image that stands there by its hand is not written again, whenever that was', async () => {
+    await deployment();
+    await write();
+    const again = { ...marks, previousImage: 'registry.test/shop/web:v6', upgradedAt: LATER };
+    const lastWrite = { upgradedAt: null, rolledBackAt: null };
+    expect(await write({ marks: again, lastWrite })).toEqual({ kind: 'written', repeated: true });
+    expect(patches()).toHaveLength(1);
+  });
+
+  test('an image that somebody else put there is written with the marks that make it ours', async () => {
+    await deployment((d) => {
+      d.spec.template.spec.containers[0] = { name: 'web', image: to };
+    });
+    const lastWrite = { upgradedAt: null, rolledBackAt: null };
+    expect(await write({ lastWrite })).toEqual({ kind: 'written', repeated: false });
+  });
+
+  test('an image that was rolled back since the preflight is not rolled again', async () => {
+    await deployment();
+    await write();
+    await write(wayBack);
+    const result = await write({ lastWrite: { upgradedAt: null, rolledBackAt: null } });
+    expect(result).toMatchObject({ kind: 'refused', reason: 'Changed' });
+    expect(result).toMatchObject({ message: expect.stringContaining('another run of release/fleet') as string });
+    expect(patches()).toHaveLength(2);
+  });
+
+  test('what the preflight has seen is no obstacle', async () => {
+    await deployment();
+    await write();
+    await write(wayBack);
+    const { metadata } = await stored();
+    const seen = {
+      upgradedAt: metadata.annotations?.['holdfast.dev/upgraded-at'] ?? null,
+      rolledBackAt: metadata.annotations?.['holdfast.dev/rolled-back-at'] ?? null,
+    };
+    expect(seen.rolledBackAt).toBe(LATER);
+    expect(await write({ lastWrite: seen })).toEqual({ kind: 'written', repeated: false });
+  });
+
+  test('a way back that was gone is not written again', async () => {
+    await deployment();
+    await write();
+    await write(wayBack);
+    const later = { ...wayBack.marks, rolledBackAt: '2026-01-01T02:00:00.000Z' };
+    expect(await write({ ...wayBack, marks: later })).toEqual({ kind: 'written', repeated: true });
+    expect(patches()).toHaveLength(2);
+  });
+
+  test('a way back that is to block what no earlier one has blocked is written', async () => {
+    await deployment();
+    await write();
+    await write({ ...wayBack, marks: { ...wayBack.marks, block: [] } });
+    expect(await write(wayBack)).toEqual({ kind: 'written', repeated: false });
+  });
+
+  test('a pass is marked only on the image that has passed', async () => {
+    await deployment();
+    const only = { release: 'fleet', target, image: to, marks: { passed: to } };
+    const result = await new MockActivityEnvironment().run(() =>
+      writeMarks(dependencies(), only, AbortSignal.timeout(20_000)),
+    );
+    expect(result).toMatchObject({ kind: 'refused', reason: 'Changed' });
+    expect(patches()).toEqual([]);
+  });
+
+  test('marks about no image in particular are written whatever it is', async () => {
+    await deployment();
+    const only = { release: 'fleet', target, image: null, marks: { block } };
+    const result = await new MockActivityEnvironment().run(() =>
+      writeMarks(dependencies(), only, AbortSignal.timeout(20_000)),
+    );
+    expect(result).toEqual({ kind: 'written', repeated: false });
   });
 });
