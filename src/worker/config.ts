@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { loadConfig } from '../domain/core/config-file.ts';
+import { formatFinding } from '../domain/core/finding.ts';
+import { freezeSchema } from '../domain/core/window.ts';
 
 /**
  * The worker's own configuration: what it may reach and as whom. Secrets stand in files or environment variables that
@@ -33,6 +35,8 @@ const configSchema = z.strictObject({
   registries: z.record(z.string(), registrySchema).default({}),
   dockerConfig: z.string().optional(),
   prometheus: prometheusSchema.optional(),
+  /** When no release starts anything, such as the year's end. */
+  freeze: z.array(freezeSchema).max(50).default([]),
   /** Who is told besides the log. The URL of a webhook is a secret, so that it is named and never written here. */
   notify: z
     .array(
@@ -64,27 +68,21 @@ export class ConfigError extends Error {
  */
 export async function readWorkerConfig(file: string | undefined): Promise<WorkerConfig> {
   if (file === undefined) return configSchema.parse({});
-  let text: string;
+  let bytes: Uint8Array;
   try {
-    text = await readFile(file, 'utf8');
+    bytes = await readFile(file);
   } catch (error) {
     throw new ConfigError(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
   }
-  const document = parseDocument(text, { prettyErrors: true });
-  const [syntax] = document.errors;
-  if (syntax) throw new ConfigError(`${file}: ${syntax.message}`);
-  const parsed = configSchema.safeParse(document.toJS() ?? {});
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((i) => `${file}: ${i.path.join('.') || '(document)'}: ${i.message}`);
-    throw new ConfigError(lines.join('\n'));
-  }
-  return parsed.data;
+  const loaded = loadConfig({ path: file, bytes }, configSchema);
+  if (!loaded.ok) throw new ConfigError(loaded.findings.map(formatFinding).join('\n'));
+  return loaded.value;
 }
 
 /**
  * The value of a secret, read anew at each call so that a rotated file is honoured.
  *
- * @throws ConfigError where the variable is unset or the file cannot be read; never with the value
+ * @throws ConfigError where the variable is unset or the file empty or not to be read; never with the value
  */
 export async function readSecret(ref: SecretRef): Promise<string> {
   if ('env' in ref) {
@@ -92,9 +90,12 @@ export async function readSecret(ref: SecretRef): Promise<string> {
     if (value === undefined || value === '') throw new ConfigError(`environment variable ${ref.env} is not set`);
     return value;
   }
+  let value: string;
   try {
-    return (await readFile(ref.file, 'utf8')).trim();
+    value = (await readFile(ref.file, 'utf8')).trim();
   } catch (error) {
     throw new ConfigError(`${ref.file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
   }
+  if (value === '') throw new ConfigError(`${ref.file}: is empty, and a secret is expected in it`);
+  return value;
 }

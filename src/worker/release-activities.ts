@@ -39,6 +39,7 @@ export async function releaseActivities(
     ...createReleaseActivities({
       kubernetes: (name) => clusters.get(name) ?? null,
       registry: createRegistry({ registries: config.registries, dockerConfig: config.dockerConfig }),
+      freezes: config.freeze,
       prometheus: config.prometheus === undefined ? null : createPrometheus(prometheusConfig(config.prometheus)),
     }),
   };

@@ -1,3 +1,4 @@
+import type { Freeze } from '../../domain/core/window.ts';
 import { unmeasured, type Unmeasured } from '../../domain/core/verdict.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import type { PrometheusPort } from '../prometheus/port.ts';
@@ -10,6 +11,8 @@ export interface ReleaseDependencies {
   readonly registry: RegistryPort;
   /** Null where this worker has no Prometheus. */
   readonly prometheus: PrometheusPort | null;
+  /** Freezes of all releases [none]. */
+  readonly freezes?: readonly Freeze[];
   /** Epoch milliseconds [Date.now]. */
   readonly clock?: () => number;
 }

@@ -59,7 +59,7 @@ export async function observeRelease(
   const snapshots = Object.values(targets).flatMap((t) => (t.workload.kind === 'read' ? [t.workload.value] : []));
   const facts = await readImageFacts(images, snapshots);
   signal.throwIfAborted();
-  return { at, lines, images: facts, targets, incumbents };
+  return { at, lines, images: facts, targets, incumbents, freezes: dependencies.freezes ?? [] };
 }
 
 async function readLines(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { formatPath, positionsOf } from './finding.ts';
-import type { Finding, Path, Position } from './finding.ts';
+import type { Finding, Position } from './finding.ts';
 import { documentForm, documentSchema } from './metadata.ts';
-import { judge, placeAt } from './spec-issues.ts';
+import { judge, offsetOf } from './spec-issues.ts';
 import type { Problem } from './spec-issues.ts';
 import { specText } from './spec-text.ts';
 import { parseYaml } from './spec-yaml.ts';
@@ -140,16 +140,6 @@ function identityOf(value: unknown): string | undefined {
   if (kind === undefined || typeof metadata !== 'object' || metadata === null || !('name' in metadata))
     return undefined;
   return typeof metadata.name === 'string' ? `${kind}/${metadata.name}` : undefined;
-}
-
-/**
- * Where a finding points: at a scalar itself, at the name of a map or list, and at the innermost value that exists
- * where a field is missing.
- */
-function offsetOf(root: Place, path: Path, aboutKey: boolean): number {
-  const place = placeAt(root, path);
-  if (aboutKey || place.form !== 'scalar') return place.key ?? place.value;
-  return place.value;
 }
 
 function limited(findings: readonly Finding[], file: string): Finding[] {

@@ -276,6 +276,16 @@ export function placeAt(place: Place, path: Path): Place {
   return at;
 }
 
+/**
+ * Where a finding points: at a scalar itself, at the name of a map or list, and at the innermost value that exists
+ * where a field is missing.
+ */
+export function offsetOf(root: Place, path: Path, aboutKey: boolean): number {
+  const place = placeAt(root, path);
+  if (aboutKey || place.form !== 'scalar') return place.key ?? place.value;
+  return place.value;
+}
+
 interface Fixed {
   readonly value: unknown;
   readonly place: Place;

@@ -1,13 +1,16 @@
 import type { RolloutState, Stop, TargetOutcome, TargetRollout } from './rollout.ts';
+import { timeHold } from './time-hold.ts';
 
 /**
- * Takes in what follows by itself, without anything being read or written: a stopped rollout ends what has not begun,
- * `onFailure: undo` sends promoted targets back, and an open wave begins. Every change of a rollout ends with it.
+ * Takes in what follows by itself, without anything being read or written: windows that have closed and freezes stop the
+ * rollout, a stopped rollout ends what has not begun, `onFailure: undo` sends promoted targets back, and an open wave
+ * begins. Every change of a rollout ends with it.
  *
  * @param now epoch milliseconds
  */
 export function advance(state: RolloutState, now: number): RolloutState {
-  return openWave(undoPromoted(endUnstarted(state, now), now), now);
+  const timely = stopAtTime(state, now);
+  return openWave(undoPromoted(endUnstarted(timely, now), now), now);
 }
 
 /** True while nothing may be written and nothing begun: any mode but Enforce, or a pause that no abort has ended. */
@@ -102,6 +105,9 @@ export function unstartedOutcome(state: Pick<RolloutState, 'abort' | 'stopped'>)
       message: `not started: ${abort.by} aborted the rollout${because(abort.reason)}`,
     };
   }
+  if (stopped?.cause === 'time') {
+    return { phase: 'Pending', reason: stopped.reason, message: `not started: ${stopped.message}` };
+  }
   const message = `not started: ${stopped?.target ?? 'the rollout'} stopped the rollout: ${stopped?.message ?? ''}`;
   const failed = stopped?.cause === 'measured' || stopped?.cause === 'unmeasured';
   return { phase: 'Pending', reason: failed ? 'StoppedByFailure' : (stopped?.reason ?? ''), message };
@@ -134,14 +140,30 @@ export function isUndoable(target: TargetRollout): boolean {
   );
 }
 
+/**
+ * Nothing is started outside the windows or in a freeze, however long ago the rollout began: what has begun is finished,
+ * and the rest is planned anew when the time has come, from what is wanted then. A target that nothing is written to may
+ * begin at any time.
+ */
+function stopAtTime(state: RolloutState, now: number): RolloutState {
+  if (isStopping(state) || isFrozen(state)) return state;
+  const next = state.targets.find((t) => mayBegin(state, t) && t.item.action !== 'verify');
+  const against = next === undefined ? null : timeHold(state, now);
+  if (next === undefined || against === null) return state;
+  const { reason, message } = against;
+  return stop(state, { target: next.item.target, reason, message, cause: 'time' });
+}
+
+function mayBegin(state: RolloutState, target: TargetRollout): boolean {
+  return target.step === 'Waiting' && isWaveOpen(state, target.item.target);
+}
+
 function openWave(state: RolloutState, now: number): RolloutState {
   if (isStopping(state) || isFrozen(state)) return state;
-  if (!state.targets.some((t) => t.step === 'Waiting' && isWaveOpen(state, t.item.target))) return state;
+  if (!state.targets.some((t) => mayBegin(state, t))) return state;
   return {
     ...state,
-    targets: state.targets.map((t) =>
-      t.step === 'Waiting' && isWaveOpen(state, t.item.target) ? begin(state, t, now) : t,
-    ),
+    targets: state.targets.map((t) => (mayBegin(state, t) ? begin(state, t, now) : t)),
   };
 }
 

@@ -38,7 +38,7 @@ export function evaluate(
   if (state.spec.suspend) return suspended(state, now);
 
   const blocked = withMarkedBlocks(state, observation, now);
-  const found: ReleaseState = { ...state, blocked };
+  const found: ReleaseState = { ...state, blocked, freezes: observation.freezes };
   const remembered = rememberTargets(found, observation);
   const wanted = whatIsWanted({ state: found, memories: remembered, observation, now });
   const memories = settleTargets(found, observation, remembered, wanted, now);
@@ -56,7 +56,7 @@ export function evaluate(
     targets: gated.considered.map((c) => c.view),
     plan,
     planHash: planHash(plan),
-    changesAt: changesAt(gated, state.spec, now),
+    changesAt: changesAt(gated, found, now),
   };
   const after: ReleaseState = {
     ...found,

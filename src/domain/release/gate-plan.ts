@@ -1,11 +1,11 @@
 import { planHash } from '../core/plan-hash.ts';
-import { timeGate } from '../core/window.ts';
 import { earliest, heldAfterAll, type Consideration } from './consideration.ts';
 import { hold, instant, type Hold } from './hold.ts';
 import type { Observation } from './observation.ts';
 import { isHeldReason, type Plan, type PlanItem } from './plan.ts';
-import { targetName, type ReleaseSpec } from './spec.ts';
+import { targetName } from './spec.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
+import { gateOfTimes, timeHold, type Times } from './time-hold.ts';
 
 /** The targets once the plan as a whole was looked at, and what is left of the plan. */
 export interface GatedPlan {
@@ -26,15 +26,15 @@ export function gatePlan(
   const waited = afterLastAttempts(known, memories, now);
   const rejection = rejectionOf(state, planOf(waited));
   const decided = waited.map((c) => holdItem(c, () => rejection));
-  const byTime = timeHold(state.spec, now);
+  const byTime = timeHold(state, now);
   const timed = decided.map((c) => holdItem(c, (i) => (i.action === 'verify' ? null : byTime)));
   return { considered: timed, items: planOf(timed) };
 }
 
 /** The next instant at which time alone may change the answer; null where it cannot. Always later than `now`. */
-export function changesAt({ considered, items }: GatedPlan, spec: ReleaseSpec, now: number): number | null {
+export function changesAt({ considered, items }: GatedPlan, times: Times, now: number): number | null {
   const lifted = considered.map((c) => c.until).reduce(earliest, null);
-  const gate = timeGate(spec.windows, spec.freeze, now);
+  const gate = gateOfTimes(times, now);
   if (items.length === 0 || gate.kind !== 'open' || !Number.isFinite(gate.remainingMs)) return lifted;
   return earliest(lifted, now + gate.remainingMs);
 }
@@ -92,24 +92,4 @@ function rejectionOf({ approval, name }: ReleaseState, items: readonly PlanItem[
   if (approval === null || approval.approved || approval.planHash !== planHash(plan)) return null;
   const why = approval.reason === '' ? '' : `: ${approval.reason}`;
   return hold('Rejected', `${approval.by} rejected this plan${why}; holdfast approve or retry takes that back`);
-}
-
-function timeHold(spec: ReleaseSpec, now: number): Hold | null {
-  const gate = timeGate(spec.windows, spec.freeze, now);
-  switch (gate.kind) {
-    case 'open':
-      return null;
-    case 'closed':
-      return {
-        reason: 'OutsideWindow',
-        message: `outside its windows; the next one opens at ${instant(gate.opensAt)}`,
-        until: gate.opensAt,
-      };
-    case 'frozen':
-      return {
-        reason: 'Frozen',
-        message: `frozen until ${instant(gate.until)}: ${gate.reason}`,
-        until: gate.until,
-      };
-  }
 }

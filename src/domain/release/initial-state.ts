@@ -32,6 +32,7 @@ export function initialState(name: string, spec: ReleaseSpec, now: number): Rele
     rollouts: [],
     rolloutCount: 0,
     rollbacks: 0,
+    freezes: [],
     conditions: setCondition([], notEvaluated, now),
     evidence: emptyEvidence,
     evaluation: null,

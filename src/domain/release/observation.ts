@@ -1,5 +1,6 @@
 import type { Reading } from '../core/verdict.ts';
 import type { FieldOwner } from '../core/managed-fields.ts';
+import type { Freeze } from '../core/window.ts';
 import type { WorkloadKind } from './spec.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface Observation {
   readonly targets: Readonly<Record<string, TargetObservation>>;
   /** One reading for each incumbent of the spec, in its order. */
   readonly incumbents: readonly IncumbentReading[];
+  /** Freezes of all releases, as the worker that read this is configured. */
+  readonly freezes: readonly Freeze[];
 }
 
 /** A line (repository and track, or pin) resolved to one image. */

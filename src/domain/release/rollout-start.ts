@@ -15,7 +15,7 @@ export interface StartRollout {
   /** Of the plan, unchanged. */
   readonly items: readonly PlanItem[];
   /** What the release knows that a rollout must: blocks, memories of targets, whether it is paused, the mode in force. */
-  readonly state: Pick<ReleaseState, 'blocked' | 'targets' | 'paused' | 'evaluation'>;
+  readonly state: Pick<ReleaseState, 'blocked' | 'targets' | 'paused' | 'evaluation' | 'freezes'>;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -29,6 +29,7 @@ export function startRollout(start: StartRollout): RolloutState {
     planHash,
     startedAt: now,
     spec,
+    freezes: state.freezes,
     // Without an evaluation nothing says that Enforce is in force.
     mode: state.evaluation?.effectiveMode ?? 'Shadow',
     paused: state.paused !== null,

@@ -1,4 +1,5 @@
 import type { Verdict } from '../core/verdict.ts';
+import type { Freeze } from '../core/window.ts';
 import type { Marks, Placement } from './observation.ts';
 import type { PlanItem, RolloutStep, TargetPhase } from './plan.ts';
 import type { ReleaseSpec } from './spec.ts';
@@ -16,12 +17,14 @@ export interface RolloutState {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly spec: ReleaseSpec;
+  /** Freezes of all releases, as they were known at the start. */
+  readonly freezes: readonly Freeze[];
   /** Effective mode now; anything but Enforce freezes the rollout where it is. */
   readonly mode: 'Observe' | 'Shadow' | 'Enforce';
   /** Set while a person has paused the release: nothing new is started or written, what runs is still watched. */
   readonly paused: boolean;
   readonly abort: Abort | null;
-  /** Set on the first measured or unmeasured failure: no target is started after it. */
+  /** Set by what ends the rollout early, first of all a failure: no target is started after it. */
   readonly stopped: Stop | null;
   /** What is blocked, as far as the release knew when the rollout started or told it since (`setBlocked`). */
   readonly blocked: readonly Blocked[];
@@ -49,8 +52,11 @@ export interface Stop {
   readonly target: string;
   readonly reason: string;
   readonly message: string;
-  /** A measured failure, an unmeasured one, a target that could not be touched (nothing was changed there), or a person. */
-  readonly cause: 'measured' | 'unmeasured' | 'held' | 'person';
+  /**
+   * A measured failure, an unmeasured one, a target that could not be touched (nothing was changed there), a person, or
+   * the time: its windows have closed, or a freeze has begun.
+   */
+  readonly cause: 'measured' | 'unmeasured' | 'held' | 'person' | 'time';
 }
 
 export interface StepDecision {

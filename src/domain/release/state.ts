@@ -1,5 +1,6 @@
 import type { Condition } from '../core/conditions.ts';
 import type { EvidenceLog } from '../core/evidence.ts';
+import type { Freeze } from '../core/window.ts';
 import type { ResolvedLine } from './observation.ts';
 import type { Evaluation, TargetPhase } from './plan.ts';
 import type { ReleaseSpec } from './spec.ts';
@@ -24,6 +25,8 @@ export interface ReleaseState {
   readonly rollouts: readonly RolloutSummary[];
   readonly rolloutCount: number;
   readonly rollbacks: number;
+  /** Freezes of all releases, as they were last read. */
+  readonly freezes: readonly Freeze[];
   readonly conditions: readonly Condition[];
   readonly evidence: EvidenceLog;
   /** The last evaluation; null before the first. */

@@ -258,6 +258,19 @@ describe('windows and freezes', () => {
     expect(result.evaluation.changesAt).toBe(Date.parse('2026-03-05T00:00:00Z'));
   });
 
+  test('hold the whole plan where the worker freezes all releases, and are handed on to its rollouts', () => {
+    const freezes = [{ from: '2026-03-02T00:00:00Z', until: '2026-03-05T00:00:00Z', reason: 'audit' }];
+    const of = spec();
+    const observation = observe(of, resolved('b1'), fleet(managed(OLD)), { freezes });
+    const result = evaluate(start(of), observation, NOW);
+    expect(viewOf(result)).toMatchObject({ phase: 'Held', reason: 'Frozen' });
+    expect(planned(result)).toEqual([]);
+    expect(result.evaluation.changesAt).toBe(Date.parse('2026-03-05T00:00:00Z'));
+    expect(result.state.freezes).toEqual(freezes);
+    // A worker without it lifts it.
+    expect(planned(at(result.state))).toHaveLength(3);
+  });
+
   test('leave a drifted target Drifted, and say when it is brought back', () => {
     const of = spec({ windows: [{ from: '22:00', to: '23:00', timeZone: 'UTC' }] });
     const drifted = managed(NEW, { image: OLD, imageWriter: writer('kubectl-set') });

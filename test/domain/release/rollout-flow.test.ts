@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fail, type Verdict } from '../../../src/domain/core/verdict.ts';
 import type { Marks } from '../../../src/domain/release/observation.ts';
-import { abortRollout, targetsInWave, isFinished } from '../../../src/domain/release/rollout-control.ts';
+import { abortRollout, decideStep, isFinished, targetsInWave } from '../../../src/domain/release/rollout-control.ts';
 import { wavesOf } from '../../../src/domain/release/rollout-start.ts';
 import { targetOf } from '../../../src/domain/release/advance-rollout.ts';
 import {
@@ -556,6 +556,50 @@ describe('what stopped a rollout', () => {
       write('rollBack', { kind: 'refused', reason: 'Changed', message: 'x' }),
     );
     expect(refused.stopped).toMatchObject({ reason: 'Changed', cause: 'measured' });
+  });
+});
+
+describe('windows that close and freezes that begin during a rollout', () => {
+  // It is 12:00 UTC, and each target's rollout takes five seconds.
+  const closing = { windows: [{ from: '11:00', to: '12:00', timeZone: 'UTC' }] };
+  const later = 'not started: outside its windows; the next one opens at 2026-03-03T11:00:00Z';
+  const open = (overrides: Parameters<typeof begin>[0] = {}) => begin({ waves: [1], ...overrides });
+  const closed = (state: ReturnType<typeof begin>) => ({ ...state, spec: { ...state.spec, ...closing } });
+
+  test('let what has begun end, and start nothing more', () => {
+    const begun = take(open(), 'web-1', preflight(), write('patch'));
+    const state = take(closed(begun), 'web-1', gate(), soak(), write('markPassed'));
+    expect(outcomes(state)).toBe('web-1 Current, web-2 Pending OutsideWindow, web-3 Pending OutsideWindow');
+    expect(of(state, 'web-3').outcome?.message).toBe(later);
+    expect(state.stopped).toMatchObject({ target: 'web-2', cause: 'time' });
+    expect(isFinished(state)).toBe(true);
+  });
+
+  test('start no target of a plan that begins as they do', () => {
+    const freezes = [{ from: '2026-03-02T12:00:00Z', until: '2026-03-05T00:00:00Z', reason: 'audit' }];
+    const state = begin({}, undefined, { freezes });
+    expect(outcomes(state)).toBe('web-1 Pending Frozen, web-2 Pending Frozen, web-3 Pending Frozen');
+    expect(of(state).outcome?.message).toBe('not started: frozen until 2026-03-05T00:00:00Z: audit');
+  });
+
+  test('do not keep a bad image in place', () => {
+    const begun = take(open(), 'web-1', preflight(), write('patch'));
+    const state = take(closed(begun), 'web-1', gate(crash), write('rollBack'), recovery());
+    expect(outcomes(state)).toMatch(/^web-1 RolledBack CrashLoopBackOff, web-2 Pending StoppedByFailure/);
+  });
+
+  test('do not take an approval: its step is asked for again', () => {
+    const asked = take(open({ approval: 'afterCanary' }), 'web-1', ...good);
+    expect(todo(asked)).toContain('web-2 wait approval');
+    const yes = { target: 'web-2', approved: true, by: 'ann', reason: '', at: NOW };
+    expect(outcomes(decideStep(closed(asked), yes, NOW))).toContain('web-2 Pending OutsideWindow');
+  });
+
+  test('hold nothing that writes nothing', () => {
+    const verify = ['web-1', 'web-2'].map((name) => item(name, { action: 'verify', from: TO, why: 'unproven' }));
+    expect(todo(closed(begin({}, verify)))).toBe('web-1 preflight, web-2 wait wave');
+    const state = take(closed(begin({}, verify)), 'web-1', preflight({ runningImage: TO }));
+    expect(state.stopped).toBeNull();
   });
 });
 

@@ -63,6 +63,7 @@ export function rollout(targets: readonly TargetRollout[], overrides: Partial<Ro
     planHash: `sha256:${'ab'.repeat(32)}`,
     startedAt: NOW,
     spec: spec(),
+    freezes: [],
     mode: 'Enforce',
     paused: false,
     abort: null,

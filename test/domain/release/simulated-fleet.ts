@@ -107,6 +107,7 @@ export function observeFleet(fleet: Fleet, spec: ReleaseSpec, pin: string | null
         return [line.key, fleet.registryDown ? dark('registry') : read(lineOf(pinned ?? fleet.published))];
       }),
     ),
+    freezes: [],
     images: Object.fromEntries(
       catalogue.map((known) => [
         referenceOf(known),

@@ -122,6 +122,7 @@ export function observe(
     at: NOW,
     lines: Object.fromEntries(linesOf(of, pin).map((l) => [l.key, 'kind' in line ? line : read(line)])),
     images: {},
+    freezes: [],
     targets: Object.fromEntries(
       Object.entries(targets).map(([name, found]) => [name, 'workload' in found ? found : seen(found)]),
     ),
