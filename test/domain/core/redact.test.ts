@@ -169,7 +169,7 @@ describe('whatever the text', () => {
       '\\',
     ])
       redact(piece.repeat(100_000 / piece.length));
-    expect(Date.now() - started).toBeLessThan(3_000);
+    expect(Date.now() - started).toBeLessThan(20_000);
   });
 });
 

@@ -67,7 +67,7 @@ describe('a command in a container', () => {
       kind: 'unmeasured',
       why: 'timeout',
     });
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
     await vi.waitFor(() => expect(server.connections()).toBe(0));
   });
 
