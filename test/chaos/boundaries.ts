@@ -3,6 +3,7 @@ import { MOMENTS, type ActivityRef, type Boundary, type Moment } from './activit
 
 /** An activity of a recorded history. */
 interface Recorded extends ActivityRef {
+  readonly activityId: string;
   readonly completed: boolean;
 }
 
@@ -16,7 +17,8 @@ export async function recordedActivities(client: Client, workflowIds: readonly s
       if (!scheduled) continue;
       const type = scheduled.activityType?.name ?? '';
       const nth = all.filter((a) => a.workflowId === workflowId && a.type === type).length + 1;
-      all.push({ workflowId, type, nth, completed: done.has(String(eventId)) });
+      const activityId = scheduled.activityId ?? '';
+      all.push({ workflowId, type, nth, activityId, completed: done.has(String(eventId)) });
     }
   }
   return all;
@@ -24,9 +26,11 @@ export async function recordedActivities(client: Client, workflowIds: readonly s
 
 /** Every moment of every activity; one that was still under way has not had its last two. */
 export function boundariesOf(activities: readonly Recorded[]): Boundary[] {
-  return activities.flatMap(({ completed, ...activity }) =>
+  return activities.flatMap(({ completed, workflowId, type, nth }) =>
     MOMENTS.filter((moment) => completed || moment === 'scheduled' || moment === 'started').map((moment) => ({
-      ...activity,
+      workflowId,
+      type,
+      nth,
       moment,
     })),
   );
@@ -52,12 +56,17 @@ function nameOf({ workflowId, type, nth }: ActivityRef): string {
   return `${type} ${nth} of ${workflowId}`;
 }
 
-/** What Temporal has written about an activity: whether it is scheduled, and whether it is done. */
+/**
+ * What Temporal has written about an activity: whether it is scheduled, and whether it is done. While a workflow task is
+ * under way, what is done is kept beside the history, and is no longer among what is pending.
+ */
 export async function recordOf(
   client: Client,
   { workflowId, type, nth }: ActivityRef,
 ): Promise<'absent' | 'open' | 'done'> {
   const found = (await recordedActivities(client, [workflowId])).find((a) => a.type === type && a.nth === nth);
   if (found === undefined) return 'absent';
-  return found.completed ? 'done' : 'open';
+  if (found.completed) return 'done';
+  const { raw } = await client.workflow.getHandle(workflowId).describe();
+  return raw.pendingActivities?.some((a) => a.activityId === found.activityId) === true ? 'open' : 'done';
 }

@@ -22,6 +22,8 @@ export interface SoakProgress {
   readonly streaks: Readonly<Record<string, Streak>>;
   /** When the last sample was taken, epoch milliseconds; null before the first. */
   readonly sampledAt: number | null;
+  /** Samples past the soak's end. Counted and not timed, so that the time in which no worker ran does not end a soak. */
+  readonly late: number;
 }
 
 /** What came in a row, up to now. */
@@ -67,15 +69,15 @@ export interface SoakStep {
 export const FAILURES_THAT_FAIL = 2;
 /** Unmeasured samples in a row that end it. */
 export const UNMEASURED_THAT_END = 5;
-/** How many probe intervals a soak may go on after its end for what it still lacks. */
-export const EXTRA_INTERVALS = 5;
+/** How many samples may follow the one at its end for what a soak still lacks. */
+export const EXTRA_SAMPLES = 5;
 
 /** The name under which health is counted, beside the checks; no check can be called so. */
 const HEALTH = 'health of the target';
 
 /** A soak that begins with what the gate has counted. */
 export function startSoak(restarts: Readonly<Record<string, number>>): SoakProgress {
-  return { restarts, samples: 0, streaks: {}, sampledAt: null };
+  return { restarts, samples: 0, streaks: {}, sampledAt: null, late: 0 };
 }
 
 /** When the next sample is due, epoch milliseconds: every interval, and once at the very end. */
@@ -146,7 +148,13 @@ export function sampleStep(
   const streaks: Record<string, Streak> = {};
   for (const [name, verdict] of Object.entries(verdicts)) streaks[name] = counted(progress.streaks[name], verdict);
   const measured = verdicts[HEALTH]?.kind !== 'unmeasured';
-  const counts = { ...progress, streaks, samples: progress.samples + (measured ? 1 : 0), sampledAt: now };
+  const counts = {
+    ...progress,
+    streaks,
+    samples: progress.samples + (measured ? 1 : 0),
+    sampledAt: now,
+    late: progress.late + (now < params.until ? 0 : 1),
+  };
   if (lost !== null) return { progress: counts, verdict: lost, block: true };
 
   const failing = Object.entries(verdicts).find(([name]) => (streaks[name]?.failures ?? 0) >= FAILURES_THAT_FAIL);
@@ -164,11 +172,11 @@ function atTheEnd(
   params: SoakParams,
   now: number,
 ): SoakStep {
-  const { until, minimumSamples, probeIntervalMs, target } = params;
+  const { until, minimumSamples, target } = params;
   if (now < until) return { progress, verdict: null, block: false };
   const lacks = whatLacks(progress, live, verdicts, minimumSamples);
   if (lacks === null) return ends(progress, pass(`soaked with ${progress.samples} measured samples`));
-  if (now < until + EXTRA_INTERVALS * probeIntervalMs) return { progress, verdict: null, block: false };
+  if (progress.late <= Math.max(EXTRA_SAMPLES, minimumSamples)) return { progress, verdict: null, block: false };
   const message = `the soak of ${target.name} did not come to an end in time: ${lacks}`;
   return ends(progress, unmeasured(`soak of ${target.name}`, 'Holdfast', 'timeout', message));
 }

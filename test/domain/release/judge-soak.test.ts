@@ -3,7 +3,7 @@ import { fail, pass, read, type Verdict } from '../../../src/domain/core/verdict
 import type { Pod } from '../../../src/domain/core/workload.ts';
 import type { WatchedTarget } from '../../../src/domain/release/judge-rollout.ts';
 import {
-  EXTRA_INTERVALS,
+  EXTRA_SAMPLES,
   FAILURES_THAT_FAIL,
   sampleDueAt,
   sampleStep,
@@ -387,6 +387,9 @@ describe('Prometheus checks', () => {
   });
 });
 
+/** Of a soak that has had all the samples past its end that it may have. */
+const last = { ...gated, late: EXTRA_SAMPLES };
+
 describe('the end of a soak', () => {
   const at = (now: number, progress = gated, overrides: Partial<SoakParams> = {}, sample = good, seen = live()) =>
     sampleStep(progress, seen, sample, { ...params, ...overrides }, now);
@@ -397,10 +400,11 @@ describe('the end of a soak', () => {
   });
 
   test('needs the minimum of measured samples, and waits for them for a bounded time', () => {
-    const last = UNTIL + EXTRA_INTERVALS * MINUTE;
     expect(at(UNTIL, gated, { minimumSamples: 2 }).verdict).toBeNull();
-    expect(at(last - 1, gated, { minimumSamples: 2 }).verdict).toBeNull();
-    expect(at(last, gated, { minimumSamples: 2 })).toMatchObject({
+    const before = { ...gated, late: EXTRA_SAMPLES - 1 };
+    expect(at(UNTIL, before, { minimumSamples: 2 }).verdict).toBeNull();
+    expect(at(UNTIL, before, { minimumSamples: 2 }).progress.late).toBe(EXTRA_SAMPLES);
+    expect(at(UNTIL, last, { minimumSamples: 2 })).toMatchObject({
       block: false,
       verdict: {
         kind: 'unmeasured',
@@ -409,7 +413,9 @@ describe('the end of a soak', () => {
         message: 'the soak of web did not come to an end in time: 1 of at least 2 samples were measured',
       },
     });
-    expect(at(last, { ...gated, samples: 1 }, { minimumSamples: 2 }).verdict?.kind).toBe('pass');
+    expect(at(UNTIL, { ...last, samples: 1 }, { minimumSamples: 2 }).verdict?.kind).toBe('pass');
+    // As many as are needed may come late, where no worker ran during the soak.
+    expect(at(UNTIL, last, { minimumSamples: EXTRA_SAMPLES + 1 }).verdict).toBeNull();
   });
 
   test('never comes on a bad or unmeasured last sample', () => {
@@ -417,16 +423,24 @@ describe('the end of a soak', () => {
     expect(at(UNTIL, gated, { minimumSamples: 0 }, { ...good, health: unknown }).verdict).toBeNull();
     const checks = [{ check: { name: 'c', query: 'q', max: 1 }, value: read(2) }];
     expect(at(UNTIL, gated, {}, { ...good, checks }).verdict).toBeNull();
-    expect(at(UNTIL + EXTRA_INTERVALS * MINUTE, gated, {}, { ...good, health: unknown }).verdict).toMatchObject({
+    expect(at(UNTIL, last, {}, { ...good, health: unknown }).verdict).toMatchObject({
       message:
         'the soak of web did not come to an end in time: the last sample of health of the target: health could not be read: denied',
     });
   });
 
+  test('is not over because no worker ran: a failure that is measured late is measured again, and counts', () => {
+    const first = at(UNTIL + 60 * MINUTE, gated, {}, { ...good, health: bad });
+    expect(first.verdict).toBeNull();
+    const second = at(UNTIL + 61 * MINUTE, first.progress, {}, { ...good, health: bad });
+    expect(second).toMatchObject({ verdict: { kind: 'fail' }, block: true });
+    expect(at(UNTIL - 1).progress.late).toBe(0);
+  });
+
   test('needs every replica', () => {
     const seen = live({ workload: deployment(2), pods: [pod()] });
     expect(at(UNTIL, gated, {}, good, seen).verdict).toBeNull();
-    expect(at(UNTIL + EXTRA_INTERVALS * MINUTE, gated, {}, good, seen).verdict).toMatchObject({
+    expect(at(UNTIL, last, {}, good, seen).verdict).toMatchObject({
       message: 'the soak of web did not come to an end in time: 1 of 2 pods are ready',
     });
   });
@@ -451,8 +465,7 @@ test('several agents that are lost are all named', () => {
 
 test('a check without a value says which', () => {
   const checks = [{ check: { name: 'errors', query: 'q', max: 1 }, value: read(Number.NaN) }];
-  const last = UNTIL + EXTRA_INTERVALS * MINUTE;
-  expect(sampleStep(gated, live(), { ...good, checks }, params, last).verdict).toMatchObject({
+  expect(sampleStep(last, live(), { ...good, checks }, params, UNTIL).verdict).toMatchObject({
     from: 'Holdfast',
     message:
       'the soak of web did not come to an end in time: the last sample of errors: check errors has no value (NaN)',
@@ -463,7 +476,7 @@ test('a soak that goes on blocks nothing, and one whose controller has not looke
   expect(sampleStep(gated, live(), good, params, UNTIL - 1)).toMatchObject({ verdict: null, block: false });
   const unseen = live({ workload: deployment(1, { metadata: { name: 'web', uid: 'web', generation: 10 } }) });
   expect(sampleStep(gated, unseen, good, params, UNTIL)).toMatchObject({ verdict: null, block: false });
-  expect(sampleStep(gated, unseen, good, params, UNTIL + EXTRA_INTERVALS * MINUTE).verdict).toMatchObject({
+  expect(sampleStep(last, unseen, good, params, UNTIL).verdict).toMatchObject({
     message: 'the soak of web did not come to an end in time: its controller has not looked at the new template yet',
   });
 });
