@@ -1,11 +1,11 @@
-import { planHash } from '../core/plan-hash.ts';
+import { canonicalJson, planHash } from '../core/plan-hash.ts';
 import { imageParts } from './deployed-image.ts';
 import { unknownTarget } from './initial-state.ts';
 import type { Evaluation, Plan, TargetView } from './plan.ts';
 import { recordOutcome } from './record-decision.ts';
 import type { RolloutState, TargetOutcome, TargetRollout } from './rollout.ts';
 import { summariseRollout } from './rollout-summary.ts';
-import type { Blocked, ReleaseState, TargetMemory } from './state.ts';
+import type { Blocked, ReleaseState, RolloutSummary, TargetMemory } from './state.ts';
 import { targetStatuses } from './target-status.ts';
 
 /** How many finished rollouts are kept. */
@@ -32,6 +32,8 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
   const failed = rollout.targets.filter(isMeasuredFailure);
   const stuck = new Set(Object.values(targets).map((memory) => digestOf(memory.stuck?.image)));
   const summary = summariseRollout(rollout, now);
+  const again = sameAgain(state.rollouts.at(-1), summary, rollout);
+  const rollouts = again === null ? [...state.rollouts, summary] : [...state.rollouts.slice(0, -1), again];
   return recordOutcome(
     {
       ...state,
@@ -45,15 +47,38 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
         ]),
       ),
       approval: afterwards(state.approval, rollout),
+      approvedSteps: stepsAfterwards(rollout),
       rollbacks: state.rollbacks + failed.filter((t) => t.outcome?.phase === 'RolledBack').length,
       // An adopted rollout of a run before this one has a number of its own, which is not given again.
       rolloutCount: Math.max(state.rolloutCount, numberOf(rollout.id)),
-      rollouts: [...state.rollouts, summary].slice(-ROLLOUTS_KEPT),
+      rollouts: rollouts.slice(-ROLLOUTS_KEPT),
     },
     rollout,
-    summary,
+    again ?? summary,
     now,
   );
+}
+
+/**
+ * The entry for a rollout that came to just what the one before it came to, without a write: a target that cannot begin
+ * is tried at every poll, and must not push out of the history what was really done. Null for any other.
+ */
+function sameAgain(
+  before: RolloutSummary | undefined,
+  summary: RolloutSummary,
+  rollout: RolloutState,
+): RolloutSummary | null {
+  if (before?.outcome !== 'Held' || rollout.targets.some((t) => t.changed)) return null;
+  if (before.targets.some((t) => t.phase === 'Current')) return null;
+  if (!isDeepEqual({ ...before, ...nothingOfOne }, { ...summary, ...nothingOfOne })) return null;
+  return { ...summary, startedAt: before.startedAt, attempts: (before.attempts ?? 1) + 1 };
+}
+
+/** What tells two rollouts apart that came to the same. */
+const nothingOfOne = { id: '', startedAt: 0, endedAt: 0, attempts: 1 };
+
+function isDeepEqual(a: unknown, b: unknown): boolean {
+  return canonicalJson(a) === canonicalJson(b);
 }
 
 /**
@@ -155,6 +180,16 @@ function isMeasuredFailure({ failure, outcome }: TargetRollout): boolean {
 function afterwards(approval: ReleaseState['approval'], rollout: RolloutState): ReleaseState['approval'] {
   if (approval === null || !approval.approved) return approval;
   return rollout.targets.some((t) => t.changed) ? null : approval;
+}
+
+/** Likewise for steps. What somebody rejected ends with its rollout. */
+function stepsAfterwards({
+  planHash: hash,
+  targets,
+  decisions,
+}: RolloutState): NonNullable<ReleaseState['approvedSteps']> | null {
+  const approved = decisions.filter((decision) => decision.approved);
+  return approved.length === 0 || targets.some((t) => t.changed) ? null : { planHash: hash, decisions: approved };
 }
 
 /** The failed digest is blocked where the image is proven bad, and in its cooldown either way. */

@@ -81,12 +81,24 @@ function decide(state: ReleaseState, action: ReleaseAction, now: number, rollout
 
 function abort(state: ReleaseState, action: ActionOf<'abort'>, rollout: RolloutState | null): ActionAnswer {
   if (rollout === null) return refused(`no rollout of release ${state.name} is running, so there is nothing to abort`);
-  const how =
-    action.how === 'stop'
-      ? 'the target in progress stays where it is'
-      : 'the target in progress is brought back to the image it had';
   const now = action.now ? '; a rollback in progress is cut short' : '';
-  return accepted(state, `aborts rollout ${rollout.id}: no target is started, ${how}${now}`, { forward: true });
+  const record = `aborts rollout ${rollout.id}: no target is started, ${whatAbortDoes(action.how, rollout)}${now}`;
+  return accepted(state, record, { forward: true });
+}
+
+/** What becomes of each target that the rollout has written to or promoted. */
+function whatAbortDoes(how: ActionOf<'abort'>['how'], { targets, release }: RolloutState): string {
+  const names = (of: readonly { readonly item: { readonly target: string } }[]) =>
+    of.map((t) => t.item.target).join(', ');
+  const moving = targets.filter((t) => t.changed && t.step !== 'Done');
+  const promoted = targets.filter((t) => t.changed && t.outcome?.phase === 'Current');
+  const begun = moving.length === 0 ? 'none is in progress' : `${names(moving)} ${how === 'stop' ? 'stays' : 'goes'}`;
+  const inProgress =
+    moving.length === 0 ? begun : `${begun} ${how === 'stop' ? 'where it is' : 'back to the image it had'}`;
+  const [first] = promoted;
+  if (first === undefined) return inProgress;
+  const back = `holdfast pin release/${release} ${first.rollbackTo?.image ?? 'IMAGE'}`;
+  return `${inProgress}; ${names(promoted)} passed and keeps ${first.item.toLabel}; to bring everything back: ${back}`;
 }
 
 function pause(

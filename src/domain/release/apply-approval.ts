@@ -133,7 +133,9 @@ function decided(
 ): ActionAnswer {
   const names = waiting.items.map((item) => item.target);
   const labels = [...new Set(waiting.items.map((item) => item.toLabel))].join(', ');
-  const record = `${approved ? 'approves' : 'rejects'} ${labels} on ${names.join(', ')} (plan ${waiting.planHash})${signed(action)}`;
+  const does = approved ? 'approves' : 'rejects';
+  const goesOn = approved ? whenItGoesOn(state) : '';
+  const record = `${does} ${labels} on ${names.join(', ')} (plan ${waiting.planHash})${signed(action)}${goesOn}`;
   const approval = {
     planHash: waiting.planHash,
     approved,
@@ -145,6 +147,14 @@ function decided(
   // In a rollout each step is decided by itself: an approved step must not pass for an approved plan.
   if (waiting.where === 'rollout') return accepted(after, record, { forward: true, decides: names });
   return accepted({ ...after, approval }, record, { effect: 'evaluate' });
+}
+
+/** What an approval waits for besides, so that nobody thinks that it has begun. */
+function whenItGoesOn({ name, spec, paused, evaluation }: ReleaseState): string {
+  if (paused !== null) return `; it goes on once the release is resumed: holdfast resume release/${name}`;
+  if (spec.mode !== 'Enforce') return `; it goes on in mode Enforce: holdfast set-mode release/${name} Enforce`;
+  const why = evaluation?.modeReason ?? null;
+  return why === null ? '' : `; it goes on once Enforce is in force again: ${why}`;
 }
 
 /** A rejected candidate no longer holds up what queues behind it. */

@@ -14,6 +14,7 @@ import {
 import { addressOf, type TargetAddress } from './address.ts';
 import { imageParts } from './deployed-image.ts';
 import { managedByOf } from './marks.ts';
+import { isHeldReason, type PlanItem } from './plan.ts';
 import { lookAt } from './rollback-message.ts';
 import { chooseRollbackTarget } from './rollback-target.ts';
 import { isItemBlocked } from './rollout-block.ts';
@@ -102,6 +103,12 @@ function isBlocked({ item }: TargetRollout): string {
   return `${item.toLabel} (${item.to}) is blocked; nothing was changed`;
 }
 
+/** A target that is sick already may be waiting for this very image. */
+function cure({ release }: RolloutState, { target }: PlanItem, verdict: Verdict): string {
+  if (verdict.kind !== 'fail' || isHeldReason(verdict.reason)) return '';
+  return `; if the new image is the cure: holdfast retry release/${release} --target ${target} --skip-preflight`;
+}
+
 function preflighted(
   state: RolloutState,
   target: TargetRollout,
@@ -111,7 +118,13 @@ function preflighted(
   if (isStopping(state)) return withTarget(state, ended(target, unstartedOutcome(state), now));
   const { item } = target;
   if (verdict.kind !== 'pass')
-    return held(state, target, 'PreflightFailed', `${said(verdict)}; nothing was changed`, now);
+    return held(
+      state,
+      target,
+      'PreflightFailed',
+      `${said(verdict)}; nothing was changed${cure(state, item, verdict)}`,
+      now,
+    );
   if (found === null) {
     return held(state, target, 'PreflightFailed', 'the preflight passed but read nothing; nothing was changed', now);
   }

@@ -2,6 +2,7 @@ import type { BlockMark, Observation, ResolvedLine } from './observation.ts';
 import { imageParts } from './deployed-image.ts';
 import { isOfOtherRelease } from './marks.ts';
 import type { Blocked, ReleaseState } from './state.ts';
+import { sameVersion } from './version.ts';
 
 /** Who an entry names that was found on an object rather than decided in this run. */
 export const BY_MARKS = 'holdfast (found on the object)';
@@ -10,6 +11,8 @@ export const BY_MARKS = 'holdfast (found on the object)';
 export interface BlockSubject {
   readonly digest: string | null;
   readonly label: string | null;
+  /** Semver of the image, as its tag or its labels tell. */
+  readonly version?: string | null;
   readonly platformDigests?: ResolvedLine['platformDigests'];
 }
 
@@ -61,8 +64,9 @@ function fromMark(mark: BlockMark): Blocked {
 
 /**
  * The entry that holds an image: the spec's blocklist, what failed or was blocked, or a cooldown that is not over. By
- * the index digest, the digest of one of its platforms, or the label; a digest is held under any tag, and a tag that
- * was pushed again with another digest is not held by the old one's.
+ * the index digest, the digest of one of its platforms, the label, or the version, which an image on a moving tag may
+ * have besides its label; a digest is held under any tag, and a tag that was pushed again with another digest is not
+ * held by the old one's.
  *
  * @returns null where nothing holds the image
  */
@@ -94,6 +98,9 @@ export function blockOfImage(
   return blockOf(state, { digest, label: label ?? tag }, now);
 }
 
-function names(entry: string, image: BlockSubject): boolean {
-  return entry === image.digest || entry === image.label || Object.values(image.platformDigests ?? {}).includes(entry);
+/** True where an entry of a blocklist names the image. */
+export function names(entry: string, { digest, label, version, platformDigests }: BlockSubject): boolean {
+  if (entry === digest || entry === label) return true;
+  if (typeof version === 'string' && sameVersion(entry, version)) return true;
+  return Object.values(platformDigests ?? {}).includes(entry);
 }

@@ -8,6 +8,7 @@ import { desiredImage } from './settle-target.ts';
 import { targetName, workloadOf, type TargetSpec } from './spec.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
 import type { Stops } from './stops.ts';
+import { parseVersion, sameVersion } from './version.ts';
 import type { WantedImage } from './wanted-image.ts';
 
 /** One target with everything that its own decision depends on. */
@@ -73,9 +74,15 @@ export function wants(
   const reason = phase === 'Drifted' ? 'OutOfBand' : item.action === 'verify' ? 'Unproven' : 'Planned';
   return {
     view: viewOf(of, phase, reason, message),
-    item: { target: targetName(of.spec), from: of.image, ...item },
+    item: { target: targetName(of.spec), from: of.image, ...item, ...versionOf(of, item) },
     until: null,
   };
+}
+
+function versionOf({ wanted, desired }: PlacedTarget, item: Pick<PlanItem, 'to' | 'toLabel'>): { toVersion?: string } {
+  const { version } = wanted.resolved;
+  if (item.to !== desired || version === null || parseVersion(version) === null) return {};
+  return sameVersion(item.toLabel, version) ? {} : { toVersion: version };
 }
 
 /** A target that wants to be rolled, once something is found to hold it after all. One that drifted stays Drifted. */

@@ -20,6 +20,8 @@ export interface PlanItem {
   /** `repo:tag@sha256:…`. */
   readonly to: string;
   readonly toLabel: string;
+  /** Semver of `to`, where it is known and the label does not tell it. */
+  readonly toVersion?: string;
   readonly why: 'update' | 'drift' | 'pin' | 'unproven';
 }
 

@@ -23,6 +23,8 @@ export function recordOutcome(
   summary: RolloutSummary,
   now: number,
 ): ReleaseState {
+  // Only the first of several that came to the same.
+  if (summary.attempts !== undefined) return state;
   const message = `rollout ${rollout.id} (plan ${rollout.planHash}) ended as ${summary.outcome}: ${summary.message}`;
   return {
     ...state,

@@ -64,7 +64,7 @@ function whyNot(
   const { digest } = imageParts(image);
   if (digest === null) return 'has no digest, and its pods do not agree on one';
   if (!maybeSame && digest === imageParts(item.to).digest) return 'is the one that is being rolled';
-  return isBlockedIn(state, image, version, marks) ? 'is blocked' : null;
+  return isBlockedIn(state, image, version === null ? null : { label: version }, marks) ? 'is blocked' : null;
 }
 
 function versionOf(

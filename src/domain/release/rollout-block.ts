@@ -1,28 +1,29 @@
 import { imageParts } from './deployed-image.ts';
+import { names } from './block-list.ts';
 import type { Marks } from './observation.ts';
 import type { PlanItem } from './plan.ts';
 import type { RolloutState } from './rollout.ts';
 
 /**
  * True where an image is blocked: by the spec's list, by a person or a failure, or by a mark on the object itself. By
- * digest or by label. A cooldown alone blocks nothing.
+ * digest, label or version. A cooldown alone blocks nothing.
  *
- * @param label what people call it; null where only its tag is known
+ * @param called what people call it, and its version; null where only its tag is known
  * @param marks of the object, as just read; null where they were not
  */
 export function isBlockedIn(
   state: Pick<RolloutState, 'blocked' | 'spec'>,
   image: string,
-  label: string | null,
+  called: { readonly label: string; readonly version?: string } | null,
   marks: Pick<Marks, 'blocked'> | null,
 ): boolean {
   const { digest, tag } = imageParts(image);
-  const names = [digest, label ?? tag];
+  const subject = { digest, label: called?.label ?? tag, version: called?.version ?? null };
   const entries = [
     ...state.spec.blocklist,
     ...[...state.blocked, ...(marks?.blocked ?? [])].filter((entry) => entry.cooldownOnly !== true).map((e) => e.image),
   ];
-  return entries.some((entry) => names.includes(entry));
+  return entries.some((entry) => names(entry, subject));
 }
 
 /** True where an item must not be rolled since its image is blocked. A pin bypasses that; verifying rolls nothing. */
@@ -31,5 +32,9 @@ export function isItemBlocked(
   item: PlanItem,
   marks: Pick<Marks, 'blocked'> | null,
 ): boolean {
-  return item.action === 'roll' && item.why !== 'pin' && isBlockedIn(state, item.to, item.toLabel, marks);
+  return item.action === 'roll' && item.why !== 'pin' && isBlockedIn(state, item.to, calledIn(item), marks);
+}
+
+function calledIn({ toLabel, toVersion }: PlanItem): { readonly label: string; readonly version?: string } {
+  return { label: toLabel, ...(toVersion === undefined ? {} : { version: toVersion }) };
 }

@@ -15,7 +15,7 @@ export interface StartRollout {
   /** Of the plan, unchanged. */
   readonly items: readonly PlanItem[];
   /** What the release knows that a rollout must: blocks, memories of targets, whether it is paused, the mode in force. */
-  readonly state: Pick<ReleaseState, 'blocked' | 'targets' | 'paused' | 'evaluation' | 'freezes'>;
+  readonly state: Pick<ReleaseState, 'blocked' | 'targets' | 'paused' | 'evaluation' | 'freezes' | 'approvedSteps'>;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -36,7 +36,7 @@ export function startRollout(start: StartRollout): RolloutState {
     abort: null,
     stopped: null,
     blocked: state.blocked,
-    decisions: [],
+    decisions: state.approvedSteps?.planHash === planHash ? state.approvedSteps.decisions : [],
     targets: items.map((item) => waitingTarget(item, state.targets[item.target], now)),
     waves: wavesOf(
       items.map((item) => item.target),

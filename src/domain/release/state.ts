@@ -3,6 +3,7 @@ import type { EvidenceLog } from '../core/evidence.ts';
 import type { Freeze } from '../core/window.ts';
 import type { ResolvedLine } from './observation.ts';
 import type { Evaluation, TargetPhase } from './plan.ts';
+import type { StepDecision } from './rollout.ts';
 import type { ReleaseSpec } from './spec.ts';
 
 /** What a release remembers between passes and through continue-as-new. Plain JSON. */
@@ -21,6 +22,8 @@ export interface ReleaseState {
   readonly candidates: Readonly<Record<string, Candidate>>;
   readonly targets: Readonly<Record<string, TargetMemory>>;
   readonly approval: ApprovalState | null;
+  /** Steps that people let go on in a rollout of this plan that then could not write anything: they need not say so again. */
+  readonly approvedSteps?: { readonly planHash: string; readonly decisions: readonly StepDecision[] } | null;
   /** Entries of finished rollouts, the newest last; bounded. */
   readonly rollouts: readonly RolloutSummary[];
   readonly rolloutCount: number;
@@ -31,6 +34,8 @@ export interface ReleaseState {
   readonly evidence: EvidenceLog;
   /** The last evaluation; null before the first. */
   readonly evaluation: Evaluation | null;
+  /** What is waited for, and since when (epoch milliseconds); null or absent where nothing is. */
+  readonly waits?: { readonly for: string; readonly since: number } | null;
   /** What the last notification of a wait for a person was about; null or absent where nobody is waited for. */
   readonly told?: string | null;
 }
@@ -118,6 +123,8 @@ export interface RolloutSummary {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly outcome: 'Promoted' | 'RolledBack' | 'Failed' | 'Aborted' | 'Held';
+  /** How many rollouts in a row came to just this, without a write; absent for one. `startedAt` is that of the first. */
+  readonly attempts?: number;
   readonly message: string;
   readonly targets: readonly {
     readonly name: string;

@@ -1,5 +1,5 @@
-import { getCondition, type Condition } from '../core/conditions.ts';
-import type { Mode } from '../core/mode.ts';
+import type { Condition } from '../core/conditions.ts';
+import { narrower, type Mode } from '../core/mode.ts';
 import { rolloutView, type RolloutView } from './history.ts';
 import { instant } from './hold.ts';
 import { awaitsApproval } from './may-start.ts';
@@ -79,13 +79,14 @@ export function releaseStatus(state: ReleaseState, rollout: RolloutState | null,
     kind: 'Release',
     name: state.name,
     mode: spec.mode,
-    effectiveMode: evaluation?.effectiveMode ?? 'Observe',
+    // What was set since the last evaluation holds at once, where it narrows.
+    effectiveMode: narrower(spec.mode, evaluation?.effectiveMode ?? 'Observe'),
     modeReason: evaluation === null ? 'nothing was evaluated yet' : evaluation.modeReason,
     phase,
     generation: state.generation,
     conditions: state.conditions,
     targets,
-    waiting: waitingOf(state, phase, rollout, readySince(state.conditions)),
+    waiting: waitingOf(state, phase, rollout, state.waits?.since ?? null),
     plan: evaluation?.plan ?? { release: state.name, items: [] },
     planHash: evaluation?.planHash ?? '',
     pinned: state.pin === null ? null : { image: state.pin.image, ...who(state.pin) },
@@ -117,10 +118,4 @@ function optionalInstant(at: number | null): string | null {
 
 function who(mark: PersonMark): Who {
   return { by: mark.by, reason: mark.reason, at: instant(mark.at) };
-}
-
-/** When Ready took its present status, epoch milliseconds. */
-function readySince(conditions: readonly Condition[]): number | null {
-  const ready = getCondition(conditions, 'Ready');
-  return ready === undefined ? null : Date.parse(ready.lastTransitionTime);
 }

@@ -23,6 +23,12 @@ export function versionOf(tag: string | null, label: string | null): string | nu
   return version?.version ?? majorOfTag(tag);
 }
 
+/** True for two names of one version, with or without a `v` before it; false where one is no full semver. */
+export function sameVersion(a: string, b: string): boolean {
+  const parsed = parseVersion(a);
+  return parsed !== null && parsed.version === parseVersion(b)?.version;
+}
+
 /** The major that a moving tag carries in its name (`v6-latest`, `6`, `6.1-alpine` give `6`), else null. */
 export function majorOfTag(tag: string | null): string | null {
   return /^v?(\d{1,3})(\.\d+)*(-|$)/.exec(tag ?? '')?.[1] ?? null;

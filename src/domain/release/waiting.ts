@@ -76,6 +76,8 @@ function approvalOf(rollout: RolloutState): Waiting | null {
   const waiting = rollout.targets.filter((t) => t.step === 'Approval');
   const [first] = waiting;
   if (first === undefined) return null;
+  const frozen = frozenBy(rollout, instant(first.since));
+  if (frozen !== null) return frozen;
   const names = waiting.map((t) => t.item.target).join(', ');
   return {
     for: `an approval of ${first.item.toLabel} on ${names} (plan ${rollout.planHash})`,
@@ -89,18 +91,21 @@ function rollingOf(rollout: RolloutState): Waiting | null {
   const moving = rollout.targets.find((t) => t.step !== 'Waiting' && t.step !== 'Done') ?? rollout.targets[0];
   if (moving === undefined) return null;
   const since = instant(moving.since);
-  if (rollout.paused) {
-    return { for: `resume of rollout ${rollout.id}`, since, who: 'person', next: 'holdfast resume, or abort' };
-  }
-  if (rollout.mode !== 'Enforce') {
-    return {
-      for: `mode Enforce: rollout ${rollout.id} is frozen where it is`,
-      since,
-      who: 'person',
-      next: 'holdfast set-mode Enforce, or abort',
-    };
-  }
+  const frozen = frozenBy(rollout, since);
+  if (frozen !== null) return frozen;
   return { for: `${moving.item.target}: ${moving.step}`, since, who: 'rollout', next: after(moving, rollout) };
+}
+
+/** What a rollout in which nothing may be written or begun waits for; null where it goes on. */
+function frozenBy(rollout: RolloutState, since: string): Waiting | null {
+  const { id, release, paused, mode } = rollout;
+  if (paused) {
+    const next = `holdfast resume release/${release}, or abort`;
+    return { for: `resume of rollout ${id}`, since, who: 'person', next };
+  }
+  if (mode === 'Enforce') return null;
+  const next = `holdfast set-mode release/${release} Enforce, or abort`;
+  return { for: `mode Enforce: rollout ${id} is frozen where it is`, since, who: 'person', next };
 }
 
 function after(moving: TargetRollout, rollout: RolloutState): string {

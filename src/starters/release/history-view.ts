@@ -25,7 +25,7 @@ function rolloutTable(rollouts: readonly RolloutView[], all: number): string {
       toSeconds(rollout.startedAt),
       span(Date.parse(rollout.endedAt) - Date.parse(rollout.startedAt)),
       paintPhase(rollout.outcome),
-      rollout.message,
+      rollout.attempts === undefined ? rollout.message : `${rollout.message} (${rollout.attempts} attempts)`,
     ],
     ...rollout.targets.map((target) => [
       `  ${target.name}`,

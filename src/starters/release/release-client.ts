@@ -41,9 +41,15 @@ export async function askStatus(
   name: string,
   timeoutMs = ANSWER_TIMEOUT_MS,
 ): Promise<ReleaseStatus> {
-  return temporal.client.withDeadline(Date.now() + timeoutMs, () =>
+  const status = await temporal.client.withDeadline(Date.now() + timeoutMs, () =>
     temporal.client.workflow.getHandle(releaseId(name)).query(statusQuery),
   );
+  return asOfNow(status);
+}
+
+/** An idle workflow's clock stands still since its last task: what was asked now is how it is now. */
+function asOfNow(status: ReleaseStatus): ReleaseStatus {
+  return { ...status, asOf: new Date(Math.max(Date.now(), Date.parse(status.asOf))).toISOString() };
 }
 
 /** What a release has done and what people decided about it. */

@@ -32,9 +32,10 @@ function factLine([name, value]: Fact): string {
   return `  ${`${name}:`.padEnd(13)}${value.replaceAll('\n', `\n${' '.repeat(15)}`)}`;
 }
 
-/** Since then registry and clusters were read at each poll, and nothing differed. */
-function evaluatedAt({ evaluatedAt: at, asOf }: ReleaseStatus): string {
-  return at === null ? 'not yet' : `${toSeconds(at)}, ${ago(at, asOf)} ago`;
+function evaluatedAt({ evaluatedAt: at, asOf, rollout, phase }: ReleaseStatus): string {
+  if (at === null) return 'not yet';
+  const since = rollout === null && phase !== 'Suspended' ? '; at each poll since then nothing differed' : '';
+  return `${toSeconds(at)}, ${ago(at, asOf)} ago${since}`;
 }
 
 function modeOf(status: ReleaseStatus): string {

@@ -18,7 +18,7 @@ import { applyControl } from '../../domain/release/controls.ts';
 import { rolloutNotifications } from '../../domain/release/notifications.ts';
 import { isFinished } from '../../domain/release/rollout-control.ts';
 import { rolloutText } from '../../domain/release/rollout-text.ts';
-import type { Command, Result } from '../../domain/release/rollout.ts';
+import type { Command, Result, RolloutState } from '../../domain/release/rollout.ts';
 import { execute } from './execute.ts';
 import { read, tell } from './activities.ts';
 import {
@@ -31,6 +31,8 @@ import {
 
 /** Longer than one try of any write takes: by then nothing is known of its effect, and soon will not be. */
 const CALLED_OFF_AFTER = '65s';
+/** A failure ends all targets that have not begun: of so many the release is told in one message. */
+const REPORTED_ONE_BY_ONE = 5;
 
 /**
  * Carries one plan out. Every decision is a pure function of the state (`nextCommand`, `applyResult`); this workflow
@@ -53,8 +55,7 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
     }
     const before = state;
     state = applyControl(state, control, Date.now());
-    for (const said of rolloutNotifications(before, state)) later(notify(said));
-    describe();
+    tellChanges(before, 'more');
   });
 
   function describe(): void {
@@ -90,9 +91,18 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
   function absorb(target: string, result: Result): void {
     const before = state;
     state = applyResult(state, target, result, Date.now());
-    const changed = state.targets.filter((t, index) => t !== before.targets[index]);
-    for (const t of changed) later(report({ rollout: state.id, kind: 'target', target: t, stopped: state.stopped }));
     later(emit(transitionEvents(before, state, workflowInfo().runId)));
+    tellChanges(before, 'targets');
+  }
+
+  /** Tells the release what has changed, people of what they wait for, and the UI where it is. */
+  function tellChanges(before: RolloutState, changed: 'targets' | 'more'): void {
+    const targets = state.targets.filter((t, index) => t !== before.targets[index]);
+    if (changed === 'more' || targets.length > REPORTED_ONE_BY_ONE) {
+      later(report({ rollout: state.id, kind: 'state', state: pack(state), finished: false }));
+    } else {
+      for (const t of targets) later(report({ rollout: state.id, kind: 'target', target: t, stopped: state.stopped }));
+    }
     for (const said of rolloutNotifications(before, state)) later(notify(said));
     describe();
   }

@@ -33,6 +33,7 @@ import { startRollout } from '../../domain/release/rollout-start.ts';
 import { recordLostRollout, recordRefusal } from '../../domain/release/record-decision.ts';
 import type { MarksPatch, RolloutState } from '../../domain/release/rollout.ts';
 import { targetName } from '../../domain/release/spec.ts';
+import { noteWaiting } from '../../domain/release/waiting-since.ts';
 import { statusText } from '../../domain/release/status-text.ts';
 import { releaseStatus, type ReleaseStatus } from '../../domain/release/status.ts';
 import { mayStart } from '../../domain/release/may-start.ts';
@@ -111,7 +112,16 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       if (answer.forward) await forward(controlsOf(action, state, answer.decides));
       return answer.record;
     };
-    setHandler(actionUpdate(name), async (payload) => ({ message: await act(payload), status: status() }), {
+    /** What the validator could not refuse, since it took an answer from outside, is kept where people look. */
+    const recorded = async (payload: unknown): Promise<string> => {
+      try {
+        return await act(payload);
+      } catch (error) {
+        if (error instanceof ApplicationFailure) state = recordRefusal(state, `${name}: ${error.message}`, Date.now());
+        throw error;
+      }
+    };
+    setHandler(actionUpdate(name), async (payload) => ({ message: await recorded(payload), status: status() }), {
       validator: (payload) => {
         const why = whyRefused(state, parse(name, payload), Date.now(), rollout);
         if (why !== null) throw refusal(why);
@@ -119,11 +129,10 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     });
     setHandler(actionSignal(name), async (payload) => {
       try {
-        await act(payload);
+        await recorded(payload);
       } catch (error) {
-        // A signal has nobody to answer, so a refused one is kept where people look.
+        // A signal has nobody to answer.
         if (!(error instanceof ApplicationFailure)) throw error;
-        state = recordRefusal(state, `${name} by signal: ${error.message}`, Date.now());
       }
     });
   }
@@ -160,6 +169,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   }
 
   function describe(): void {
+    state = noteWaiting(state, rollout, Date.now());
     const now = status();
     setCurrentDetails(statusText(now));
     const attributes = releaseSearchAttributes(now);

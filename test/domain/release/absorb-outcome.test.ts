@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { absorbOutcome } from '../../../src/domain/release/absorb-outcome.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
+import { startRollout } from '../../../src/domain/release/rollout-start.ts';
 import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
 import type { TargetRollout } from '../../../src/domain/release/rollout.ts';
 import type { ReleaseState, TargetMemory } from '../../../src/domain/release/state.ts';
@@ -22,6 +23,10 @@ import {
 } from './world.ts';
 
 const LATER = NOW + HOUR;
+
+function never(): never {
+  throw new Error('it has an outcome');
+}
 
 /** A release that has just planned to roll TO everywhere. */
 function planning(overrides: Partial<ReleaseState> = {}): ReleaseState {
@@ -297,7 +302,55 @@ describe('the approval of a plan', () => {
   });
 });
 
+describe('steps that people let go on', () => {
+  const decision = { target: 'web-2', approved: true, by: 'ana', reason: '', at: NOW };
+  const denied = done('web-2', { phase: 'Held', reason: 'AccessDenied', message: 'patch is forbidden' });
+  const begin = (state: ReleaseState, planHash: string) =>
+    startRollout({
+      release: 'hive',
+      id: 'hive-2',
+      planHash,
+      spec: spec({ approval: 'beforeEach' }),
+      items: [rolling('web-2').item],
+      state,
+      now: LATER,
+    });
+
+  test('are not asked for again where the rollout of the same plan could write nothing', () => {
+    const after = absorbOutcome(planning(), rollout([denied], { decisions: [decision] }), LATER);
+    expect(begin(after, rollout([]).planHash).targets[0]?.step).toBe('Preflight');
+    expect(begin(after, 'sha256:another').targets[0]?.step).toBe('Approval');
+  });
+
+  test('are asked for again once anything was written, and where they were rejected', () => {
+    const written = absorbOutcome(planning(), rollout([promoted('web-1'), denied], { decisions: [decision] }), LATER);
+    expect(begin(written, rollout([]).planHash).targets[0]?.step).toBe('Approval');
+    const no = rollout([denied], { decisions: [{ ...decision, approved: false }] });
+    expect(begin(absorbOutcome(planning(), no, LATER), no.planHash).targets[0]?.step).toBe('Approval');
+  });
+});
+
 describe('what is kept of a rollout', () => {
+  test('is one entry for tries that could not begin, so that they push nothing out', () => {
+    const held = done('web-1', { phase: 'Held', reason: 'PreflightFailed', message: 'NotReady' });
+    const first = absorbOutcome(planning(), rollout([promoted('web-1')]), LATER);
+    const tried = Array.from({ length: 30 }, (_, n) => n + 2).reduce(
+      (state, n) => absorbOutcome(state, rollout([held], { id: `hive-${n}`, startedAt: NOW + n }), LATER + n),
+      first,
+    );
+    expect(tried.rollouts.map(({ id, outcome, attempts }) => [id, outcome, attempts])).toEqual([
+      ['hive-1', 'Promoted', undefined],
+      ['hive-31', 'Held', 30],
+    ]);
+    expect(tried.rollouts[1]).toMatchObject({ startedAt: NOW + 2, endedAt: LATER + 31 });
+    expect(tried.evidence).toHaveLength(2);
+    expect(tried.rolloutCount).toBe(31);
+    const other = done('web-1', { phase: 'Held', reason: 'PreflightFailed', message: 'NotReady, otherwise' });
+    expect(absorbOutcome(tried, rollout([other], { id: 'hive-32' }), LATER + 99).rollouts).toHaveLength(3);
+    const wrote = rollout([done('web-1', held.outcome ?? never(), { changed: true })], { id: 'hive-33' });
+    expect(absorbOutcome(tried, wrote, LATER + 99).rollouts).toHaveLength(3);
+  });
+
   test('is one summary, taken in once', () => {
     const finished = rollout([
       promoted('web-1', { since: NOW + MINUTE }),

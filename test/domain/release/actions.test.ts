@@ -144,6 +144,23 @@ describe('an action off the wire', () => {
 });
 
 describe('approving', () => {
+  test('says what it waits for besides, where nothing is begun now', () => {
+    const record = (overrides: Partial<ReleaseState>) =>
+      done({ ...planning(), ...overrides }, 'approve', { target: 'web-2' }, waiting).record;
+    const before = `approves v6-b1 on web-2 (plan ${waiting.planHash})`;
+    const shadow = { ...planning().spec, mode: 'Shadow' as const };
+    expect(record({ spec: shadow })).toBe(
+      `${before}; it goes on in mode Enforce: holdfast set-mode release/hive Enforce`,
+    );
+    const paused = { by: 'bob', reason: '', at: NOW };
+    expect(record({ paused })).toBe(`${before}; it goes on once the release is resumed: holdfast resume release/hive`);
+    const evaluation = planning().evaluation;
+    if (evaluation === null) throw new Error('it was evaluated');
+    expect(record({ evaluation: { ...evaluation, modeReason: 'incumbent CronJob ops/nightly is active' } })).toBe(
+      `${before}; it goes on once Enforce is in force again: incumbent CronJob ops/nightly is active`,
+    );
+  });
+
   test('a waiting step by its target, its digest or the plan', () => {
     for (const about of [
       { target: 'web-2' },
@@ -368,15 +385,31 @@ describe('rejecting', () => {
 });
 
 describe('aborting', () => {
-  test('a running rollout is told to it, with what becomes of the target in progress', () => {
-    expect(done(planning(), 'abort', { how: 'stop' }, waiting)).toMatchObject({
-      forward: true,
-      effect: 'none',
-      record: 'aborts rollout hive-1: no target is started, the target in progress stays where it is',
-    });
-    expect(done(planning(), 'abort', { how: 'rollback', now: true }, waiting).record).toBe(
-      'aborts rollout hive-1: no target is started, the target in progress is brought back to the image it had; a rollback in progress is cut short',
-    );
+  const change = (step: RolloutState['targets'][number]['step']) =>
+    rollout([
+      rolling('web-1', { step: 'Done', changed: true, outcome: { phase: 'Current', reason: '', message: '' } }),
+      rolling('web-2', { step, changed: step !== 'Approval' }),
+    ]);
+  const record = (payload: Record<string, unknown>, living: RolloutState) =>
+    done(planning(), 'abort', payload, living).record;
+
+  test('is told to a running rollout', () => {
+    expect(done(planning(), 'abort', { how: 'stop' }, waiting)).toMatchObject({ forward: true, effect: 'none' });
+  });
+
+  test('says what becomes of the target in progress, and of those that have passed', () => {
+    const passed = /; web-1 passed and keeps v6-b1; to bring everything back: holdfast pin release\/hive /;
+    expect(record({ how: 'stop' }, change('Soaking'))).toMatch(/no target is started, web-2 stays where it is; web-1/);
+    const back = record({ how: 'rollback', now: true }, change('Soaking'));
+    expect(back).toMatch(/no target is started, web-2 goes back to the image it had/);
+    expect(back).toMatch(passed);
+    expect(back).toMatch(/; a rollback in progress is cut short$/);
+  });
+
+  test('promises no way back where nothing is in progress', () => {
+    const said = record({ how: 'rollback' }, change('Approval'));
+    expect(said).toMatch(/no target is started, none is in progress; web-1 passed and keeps/);
+    expect(said).not.toContain('goes back');
   });
 
   test('nothing is refused', () => {

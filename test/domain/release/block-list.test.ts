@@ -23,6 +23,17 @@ describe('the entry that holds an image', () => {
     expect(blockOf(state, { digest: null, label: null }, NOW)).toBeNull();
   });
 
+  test('is found by the version, however it is written, and by no part of one', () => {
+    const by = (blocked: string, version: string | null) =>
+      blockOf({ spec: spec(), blocked: [{ ...entry, image: blocked }] }, { digest: null, label: 'x', version }, NOW);
+    expect(by('1.4.0', '1.4.0')).not.toBeNull();
+    expect(by('v1.4.0', '1.4.0')).not.toBeNull();
+    expect(by('1.4', '1.4.0')).toBeNull();
+    expect(by('1', '1')).toBeNull();
+    expect(by('1.4.0', '1.4.0-rc.1')).toBeNull();
+    expect(by('1.4.0', null)).toBeNull();
+  });
+
   test('is a cooldown only until that is over', () => {
     expect(blockOf(state, { digest: null, label: 'v2' }, NOW)).toBeNull();
     expect(blockOf(state, { digest: null, label: 'v3' }, NOW)?.image).toBe('v3');

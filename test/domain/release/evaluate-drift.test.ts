@@ -51,7 +51,7 @@ describe('an image that somebody else wrote', () => {
       desired: NEW,
     });
     expect(result.evaluation.plan.items).toEqual([
-      { target: 'web-1', action: 'roll', from: SWAPPED, to: NEW, toLabel: 'v6-b1', why: 'drift' },
+      { target: 'web-1', action: 'roll', from: SWAPPED, to: NEW, toLabel: 'v6-b1', toVersion: '6.1.0', why: 'drift' },
     ]);
   });
 
@@ -183,7 +183,7 @@ describe('an image that somebody else wrote', () => {
     const result = at(swapped(NEW, OLD), resolved('b1'));
     expect(viewOf(result).phase).toBe('Drifted');
     expect(result.evaluation.plan.items).toEqual([
-      { target: 'web-1', action: 'verify', from: NEW, to: NEW, toLabel: 'v6-b1', why: 'drift' },
+      { target: 'web-1', action: 'verify', from: NEW, to: NEW, toLabel: 'v6-b1', toVersion: '6.1.0', why: 'drift' },
     ]);
   });
 

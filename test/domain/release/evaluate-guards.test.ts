@@ -155,6 +155,8 @@ describe('the blocklist', () => {
   test.each([
     ['digest', digest('b1')],
     ['label', 'v6-b1'],
+    ['version, which its label does not tell', '6.1.0'],
+    ['version with a v before it', 'v6.1.0'],
     ['digest of one of its platforms', digest('ee')],
   ])('holds an image by its %s until the tag moves', (_by, entry) => {
     const line = resolved('b1', { platformDigests: { 'linux/amd64': digest('ee') } });

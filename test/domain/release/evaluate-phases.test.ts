@@ -85,6 +85,7 @@ describe('a target that runs something else', () => {
         from: OLD,
         to: NEW,
         toLabel: 'v6-b1',
+        toVersion: '6.1.0',
         why: 'update',
       })),
     });
@@ -153,7 +154,7 @@ describe('a target with an image that was written here but has not passed', () =
   test('is verified: nothing is written, gate and soak are made up for', () => {
     const result = one(unproven);
     expect(result.evaluation.plan.items).toEqual([
-      { target: 'web-1', action: 'verify', from: NEW, to: NEW, toLabel: 'v6-b1', why: 'unproven' },
+      { target: 'web-1', action: 'verify', from: NEW, to: NEW, toLabel: 'v6-b1', toVersion: '6.1.0', why: 'unproven' },
     ]);
     expect(viewOf(result)).toMatchObject({
       phase: 'Pending',

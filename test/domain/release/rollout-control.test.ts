@@ -286,6 +286,9 @@ describe('a block by a person during the rollout', () => {
   test('by label holds too', () => {
     expect(next(setBlocked(at.patching(), [{ ...entry, image: 'v6-b1' }], NOW)).do).toBe('settle');
     expect(next(setBlocked(at.patching(), [{ ...entry, image: 'v6-b2' }], NOW)).do).toBe('patch');
+    const versioned = at.patching();
+    const targets = versioned.targets.map((t) => ({ ...t, item: { ...t.item, toVersion: '6.1.0' } }));
+    expect(next(setBlocked({ ...versioned, targets }, [{ ...entry, image: 'v6.1.0' }], NOW)).do).toBe('settle');
   });
 });
 

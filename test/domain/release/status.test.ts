@@ -5,6 +5,7 @@ import { heldReasons } from '../../../src/domain/release/plan.ts';
 import type { RolloutState, TargetRollout } from '../../../src/domain/release/rollout.ts';
 import type { ReleaseState } from '../../../src/domain/release/state.ts';
 import { releaseStatus } from '../../../src/domain/release/status.ts';
+import { noteWaiting } from '../../../src/domain/release/waiting-since.ts';
 import { statusText } from '../../../src/domain/release/status-text.ts';
 import { done, FROM, promoted, rolling, rollout, TO, TO_DIGEST, wentBack } from './rollout-world.ts';
 import { fleet, HOUR, managed, MINUTE, NOW, observe, resolved, spec, start, target, unread } from './world.ts';
@@ -22,7 +23,7 @@ function evaluated(
 }
 
 function statusOf(state: ReleaseState, living: RolloutState | null = null) {
-  return releaseStatus(state, living, NOW + MINUTE);
+  return releaseStatus(noteWaiting(state, living, NOW), living, NOW + MINUTE);
 }
 
 function targetOf(rolled: TargetRollout, overrides: Partial<RolloutState> = {}) {
@@ -131,7 +132,7 @@ describe('the status of a release', () => {
         observedGeneration: 1,
       },
     ]);
-    expect(statusOf({ ...start(), conditions: [] }).waiting?.since).toBeNull();
+    expect(releaseStatus(start(), null, NOW).waiting?.since).toBeNull();
   });
 
   test('tells finished rollouts and what is next', () => {
@@ -341,14 +342,19 @@ describe('the phase of a release and what it waits for', () => {
     const paused = rollout([rolling('web-1', { step: 'Soaking' })], { paused: true });
     expect(statusOf(evaluated(), paused)).toMatchObject({
       phase: 'RollingOut',
-      waiting: { for: 'resume of rollout hive-1', since: SINCE, who: 'person', next: 'holdfast resume, or abort' },
+      waiting: {
+        for: 'resume of rollout hive-1',
+        since: SINCE,
+        who: 'person',
+        next: 'holdfast resume release/hive, or abort',
+      },
     });
     const shadow = rollout([rolling('web-1', { step: 'Soaking' })], { mode: 'Shadow' });
     expect(statusOf(evaluated(), shadow).waiting).toEqual({
       for: 'mode Enforce: rollout hive-1 is frozen where it is',
       since: SINCE,
       who: 'person',
-      next: 'holdfast set-mode Enforce, or abort',
+      next: 'holdfast set-mode release/hive Enforce, or abort',
     });
   });
 
@@ -400,7 +406,7 @@ describe('the phase of a release and what it waits for', () => {
       phase: 'Unknown',
       waiting: {
         for: 'web-1: registry could not be read: timeout; the phase is the last one known',
-        since: '2026-03-02T13:00:00Z',
+        since: SINCE,
         who: 'outside',
       },
     });
@@ -505,6 +511,46 @@ describe('the phase of a release and what it waits for', () => {
   });
 });
 
+describe('since when something is waited for', () => {
+  const waits = (state: ReleaseState, at: number, living: RolloutState | null = null) => noteWaiting(state, living, at);
+
+  test('is when that began, however often it is looked at and whatever instant its message names', () => {
+    const closed = { windows: [{ from: '22:00', to: '23:00', timeZone: 'UTC' }] };
+    const first = waits(evaluated(closed), NOW);
+    expect(waits(first, NOW + HOUR).waits).toEqual(first.waits);
+    const day = 24 * HOUR;
+    const next = evaluate(first, observe(spec(closed), resolved('b1'), fleet(managed(FROM))), NOW + day).state;
+    expect(waits(next, NOW + day).waits?.since).toBe(NOW);
+  });
+
+  test('begins anew with what is waited for, although the release was not ready before either', () => {
+    const asked = waits(evaluated({ approval: 'beforeFirst' }), NOW);
+    const paused = { ...asked, paused: { by: 'ann', reason: '', at: NOW + HOUR } };
+    const { state } = evaluate(paused, observe(asked.spec, resolved('b1'), fleet(managed(FROM))), NOW + HOUR);
+    expect(waits(state, NOW + HOUR).waits?.since).toBe(NOW + HOUR);
+  });
+
+  test('is forgotten once nothing is waited for', () => {
+    expect(waits(evaluated({}, fleet(managed(TO)), waits(evaluated(), NOW)), NOW).waits).toBeNull();
+  });
+
+  test('of a rollout that a mode or a pause freezes is for that, not for the approval behind it', () => {
+    const step = rolling('web-1', { step: 'Approval' });
+    const waiting = (overrides: Partial<RolloutState>) => statusOf(evaluated(), rollout([step], overrides)).waiting;
+    expect(waiting({})?.for).toMatch(/^an approval/);
+    expect(waiting({ mode: 'Shadow' })).toMatchObject({
+      for: 'mode Enforce: rollout hive-1 is frozen where it is',
+      next: 'holdfast set-mode release/hive Enforce, or abort',
+    });
+    expect(waiting({ paused: true })?.for).toBe('resume of rollout hive-1');
+  });
+});
+
+test('a mode that was narrowed since the last evaluation holds at once', () => {
+  const state = evaluated();
+  expect(statusOf({ ...state, spec: { ...state.spec, mode: 'Shadow' } }).effectiveMode).toBe('Shadow');
+});
+
 describe('a release in the Temporal UI', () => {
   test('is told in a few lines, the targets first that are not well', () => {
     const state = evaluated({ mode: 'Shadow' }, { ...fleet(managed(TO)), 'web-3': managed(FROM) });
@@ -539,9 +585,7 @@ describe('a release in the Temporal UI', () => {
         '- web-1: RollingOut/Soaking Soaking, v6-b1 passed its gate and soaks',
       ].join('\n'),
     );
-    expect(statusText({ ...statusOf({ ...start(), conditions: [] }) })).toContain(
-      'Waits for the first evaluation (outside)',
-    );
+    expect(statusText(releaseStatus(start(), null, NOW))).toContain('Waits for the first evaluation (outside)');
     expect(statusText(statusOf(evaluated({}, fleet(managed(TO)))))).toMatch(/^\*\*Current\*\* in Enforce\n\n- web-1/);
   });
 
