@@ -62,6 +62,32 @@ async function waiting(name: string, approval: 'beforeFirst' | 'afterCanary') {
   return { release, object: releaseId(release.name), two, planHash: rollout?.planHash ?? planHash };
 }
 
+describe('an approval of a step', () => {
+  test('in Shadow waits for Enforce, is not asked for again, and then goes on', async () => {
+    const one = await fleet.image('shadow', '1.0.0');
+    await fleet.deployHubs(one.reference, 'shadow-a', 'shadow-b');
+    const spec = fleet.spec('shadow', ['shadow-a', 'shadow-b'], { approval: 'afterCanary' });
+    const release = await fleet.apply('shadow', spec);
+    const object = releaseId(release.name);
+    await release.until('current on 1.0.0', allCurrent('1.0.0'));
+    const two = await fleet.image('shadow', '1.1.0');
+    const { rollout } = await release.until('an approval', (s) => s.phase === 'AwaitingApproval');
+    expect((await holdfast('set-mode', object, 'Shadow')).code).toBe(0);
+    await release.until('a wait for Enforce', (s) => s.waiting?.for.startsWith('mode Enforce') === true);
+    const approved = await holdfast('approve', object, '--plan', rollout?.planHash ?? '');
+    expect(approved.code).toBe(0);
+    expect(approved.stdout).toContain(`it goes on in mode Enforce: holdfast set-mode ${object} Enforce`);
+    const status = await release.until('the step to be let go', (s) => s.phase === 'RollingOut');
+    expect(status.effectiveMode).toBe('Shadow');
+    expect(status.waiting?.next).toContain('set-mode');
+    expect(await fleet.imageOf('shadow-b')).toBe(one.reference);
+    expect((await holdfast('set-mode', object, 'Enforce')).code).toBe(0);
+    await release.until('current on 1.1.0', allCurrent('1.1.0'));
+    expect(await fleet.imageOf('shadow-b')).toBe(two.reference);
+    await release.end();
+  });
+});
+
 describe('a release with approvers', () => {
   test('is approved by the signature that an approver made with ssh-keygen, and by nothing less', async () => {
     const { release, object, two, planHash } = await waiting('signed', 'beforeFirst');
@@ -86,6 +112,8 @@ describe('a release with approvers', () => {
     expect(right.stdout).toMatch(/signed with SHA256:\S+, sent by ci/);
     await release.until('current on 1.1.0', allCurrent('1.1.0'));
     expect(await fleet.imageOf('signed-b')).toBe(two.reference);
+    const history = await holdfast('history', object);
+    expect(history.stdout).toMatch(/ refused +approve: the signature of ada is not over plan /);
     await release.end();
   });
 

@@ -45,7 +45,7 @@ export function startCli(
         const found = pattern.exec(written);
         if (found !== null) return Promise.resolve(found[0]);
         if (child.exitCode !== null) throw new GaveUp(`it has ended with ${child.exitCode}:\n${written}`);
-        return Promise.resolve(undefined);
+        throw new Error(`it has said:\n${written}`);
       }),
     signal: (name) => child.kill(name),
     exited,

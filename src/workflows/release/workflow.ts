@@ -113,15 +113,15 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       return answer.record;
     };
     /** What the validator could not refuse, since it took an answer from outside, is kept where people look. */
-    const recorded = async (payload: unknown): Promise<string> => {
+    const recorded = async (payload: unknown, asked: string): Promise<string> => {
       try {
         return await act(payload);
       } catch (error) {
-        if (error instanceof ApplicationFailure) state = recordRefusal(state, `${name}: ${error.message}`, Date.now());
+        if (error instanceof ApplicationFailure) state = recordRefusal(state, `${asked}: ${error.message}`, Date.now());
         throw error;
       }
     };
-    setHandler(actionUpdate(name), async (payload) => ({ message: await recorded(payload), status: status() }), {
+    setHandler(actionUpdate(name), async (payload) => ({ message: await recorded(payload, name), status: status() }), {
       validator: (payload) => {
         const why = whyRefused(state, parse(name, payload), Date.now(), rollout);
         if (why !== null) throw refusal(why);
@@ -129,7 +129,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     });
     setHandler(actionSignal(name), async (payload) => {
       try {
-        await recorded(payload);
+        await recorded(payload, `${name} by signal`);
       } catch (error) {
         // A signal has nobody to answer.
         if (!(error instanceof ApplicationFailure)) throw error;
