@@ -4,10 +4,18 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
-rmSync('dist', { recursive: true, force: true });
-const { status } = spawnSync('tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' });
+const root = fileURLToPath(new URL('..', import.meta.url));
+// Not found by PATH: the image's build runs this file with nothing but Node.
+const tsc = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
+
+rmSync(new URL('../dist', import.meta.url), { recursive: true, force: true });
+const { status, error } = spawnSync(process.execPath, [tsc, '--project', 'tsconfig.build.json'], {
+  cwd: root,
+  stdio: 'inherit',
+});
+if (error !== undefined) throw error;
 if (status !== 0) process.exit(status ?? 1);
 const { code } = await bundleWorkflowCode({
   workflowsPath: fileURLToPath(new URL('../dist/workflows/index.js', import.meta.url)),
 });
-writeFileSync('dist/workflow-bundle.js', code);
+writeFileSync(new URL('../dist/workflow-bundle.js', import.meta.url), code);
