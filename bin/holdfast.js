@@ -24,4 +24,17 @@ if (isOlder(process.versions.node, NEEDED)) {
   process.exit(2);
 }
 
+// The kernel ends process 1 of a container by no signal that it does not listen to, so that one which comes before a
+// command listens, or a second one after it did, would be lost.
+if (process.pid === 1) {
+  endOnlyListener('SIGINT', 130);
+  endOnlyListener('SIGTERM', 143);
+}
+
+function endOnlyListener(signal, code) {
+  process.on(signal, function () {
+    if (process.listenerCount(signal) === 1) process.exit(code);
+  });
+}
+
 import('./start.js');

@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { runCli, stackTraceIn } from './run-cli.ts';
 
@@ -24,6 +28,29 @@ describe('launcher', () => {
     };
     const run = await runCli(['--version'], { nodeOptions: asNode(version) });
     expect(run).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+  });
+
+  test('ends at a signal as process 1 of a container too, where the kernel ends nothing that does not listen', async () => {
+    // A command that waits and listens to no signal: something that never answers in Temporal's place.
+    const silent = createServer();
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const first = `Object.defineProperty(process, 'pid', { value: 1 })`;
+    const launcher = fileURLToPath(new URL('../../../bin/holdfast.js', import.meta.url));
+    const asFirst = ['--import', `data:text/javascript,${encodeURIComponent(first)}`, launcher, 'get'];
+    const child = spawn(process.execPath, asFirst, {
+      env: { PATH: process.env.PATH ?? '', TEMPORAL_ADDRESS: `127.0.0.1:${port}` },
+      stdio: 'ignore',
+    });
+    try {
+      await once(silent, 'connection');
+      child.kill('SIGTERM');
+      expect(await once(child, 'exit')).toEqual([143, null]);
+    } finally {
+      child.kill('SIGKILL');
+      silent.close();
+    }
   });
 
   test('is written in a syntax that the oldest Node can read as far as the check', () => {
