@@ -1,0 +1,143 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { createNamespace, deleteNamespace } from '../lab/access.ts';
+import { findProgram } from '../lab/find/find-program.ts';
+import { PROMETHEUS } from '../lab/find/programs.ts';
+import { kube } from '../lab/kube-api.ts';
+import { kustomized, shippedText, shippedYaml, type Manifest } from '../unit/shipped/manifests.ts';
+import { startTestWorker } from './worker-in-process.ts';
+
+const lab = inject('lab');
+const root = fileURLToPath(new URL('../../', import.meta.url));
+let namespace = '';
+
+beforeAll(async () => {
+  namespace = await createNamespace(lab, 'shipped');
+});
+
+afterAll(async () => {
+  await deleteNamespace(lab, namespace);
+});
+
+const folders: Readonly<Record<string, string>> = {
+  Namespace: 'api/v1/namespaces',
+  ServiceAccount: 'api/v1/namespaces/NAMESPACE/serviceaccounts',
+  ConfigMap: 'api/v1/namespaces/NAMESPACE/configmaps',
+  Pod: 'api/v1/namespaces/NAMESPACE/pods',
+  Deployment: 'apis/apps/v1/namespaces/NAMESPACE/deployments',
+  PodDisruptionBudget: 'apis/policy/v1/namespaces/NAMESPACE/poddisruptionbudgets',
+  ClusterRole: 'apis/rbac.authorization.k8s.io/v1/clusterroles',
+  ClusterRoleBinding: 'apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+};
+
+/** As if applied, in this test's namespace: refused where a field is unknown or a value is not allowed. */
+async function dryRun(object: Manifest): Promise<void> {
+  const folder = folders[object.kind]?.replace('NAMESPACE', namespace);
+  if (folder === undefined) throw new Error(`where do objects of kind ${object.kind} go?`);
+  const { namespace: own, ...metadata } = object.metadata;
+  const body = own === undefined ? object : { ...object, metadata: { ...metadata, namespace } };
+  const query = 'dryRun=All&fieldValidation=Strict&force=true&fieldManager=test';
+  await kube(lab, 'PATCH', `/${folder}/${metadata.name}?${query}`, {
+    body,
+    contentType: 'application/apply-patch+yaml',
+  });
+}
+
+describe('deploy/', () => {
+  test.each(['shadow', 'enforce'])('release/%s is accepted by the API server, field by field', async (mode) => {
+    const objects = kustomized(`deploy/release/${mode}`);
+    expect(objects.length).toBeGreaterThan(8);
+    for (const object of objects) await dryRun(object);
+  });
+
+  test("the worker's pod is let in where its own namespace demands the restricted standard", async () => {
+    const objects = kustomized('deploy/base');
+    const labels = objects.find(({ kind }) => kind === 'Namespace')?.metadata.labels ?? {};
+    expect(labels).toEqual({ 'pod-security.kubernetes.io/enforce': 'restricted' });
+    await kube(lab, 'PATCH', `/api/v1/namespaces/${namespace}`, {
+      body: { metadata: { labels } },
+      contentType: 'application/merge-patch+json',
+    });
+    const deployment = objects.find(({ kind }) => kind === 'Deployment') as unknown as {
+      spec: { template: { spec: { containers: [{ securityContext: object }] } } };
+    };
+    const { spec } = deployment.spec.template;
+    const pod = (more: object) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'worker', namespace },
+      // The account of that name is in another namespace.
+      spec: { ...spec, serviceAccountName: 'default', ...more },
+    });
+    await dryRun(pod({}));
+    await expect(dryRun(pod({ hostNetwork: true }))).rejects.toThrow(/violates PodSecurity/);
+  });
+
+  test('the rules for Prometheus are rules, over metrics that a worker has', async () => {
+    const promtool = join(dirname(await findProgram(PROMETHEUS, () => undefined)), 'promtool');
+    expect(existsSync(promtool), `${promtool} is beside prometheus`).toBe(true);
+    const rules = fileURLToPath(new URL('../../deploy/alerts/release.yaml', import.meta.url));
+    execFileSync(promtool, ['check', 'rules', rules], { stdio: 'pipe' });
+
+    const { groups } = shippedYaml<{ groups: { rules: { expr: string }[] }[] }>('deploy/alerts/release.yaml');
+    const used = groups.flatMap(({ rules: all }) => all.flatMap(({ expr }) => expr.match(/\b[a-z]+_[a-z_]+\b/g) ?? []));
+    const worker = await startTestWorker(lab);
+    try {
+      const text = await (await fetch(`http://${worker.health}/metrics`)).text();
+      const known = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
+      expect(used.length).toBeGreaterThan(0);
+      expect(used.filter((name) => !known.has(name))).toEqual([]);
+    } finally {
+      await worker.stop();
+    }
+  });
+});
+
+describe('the image', () => {
+  /** What a stage of the Dockerfile copies out of the one that builds. */
+  function copied(): string[] {
+    return [...shippedText('Dockerfile').matchAll(/^COPY --from=\w+ \/src\/(\S+) /gm)].flatMap(
+      (match) => match[1] ?? [],
+    );
+  }
+
+  test('holds all that a command needs, built by nothing but Node', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'holdfast-image-'));
+    try {
+      const source = join(dir, 'src');
+      mkdirSync(source);
+      for (const part of ['bin', 'src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json'])
+        cpSync(join(root, part), join(source, part), { recursive: true });
+      symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'));
+      // As in the image's build: no npm that puts the packages' own commands on PATH.
+      const env = { PATH: '/usr/bin:/bin' };
+      const build = spawnSync(process.execPath, ['scripts/build.ts'], { cwd: source, env, encoding: 'utf8' });
+      expect(build.status, build.stderr).toBe(0);
+      expect(readdirSync(join(source, 'dist'))).toContain('workflow-bundle.js');
+
+      const app = join(dir, 'app');
+      mkdirSync(app);
+      expect(copied().sort()).toEqual(['bin', 'dist', 'node_modules', 'package.json']);
+      for (const part of copied()) symlinkSync(join(source, part), join(app, part));
+      const run = spawnSync(
+        process.execPath,
+        ['--preserve-symlinks', '--preserve-symlinks-main', join(app, 'bin', 'holdfast.js'), '--version'],
+        { env, encoding: 'utf8' },
+      );
+      expect(run.stderr).toBe('');
+      expect(run.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  test("keeps of Temporal's native libraries the one that its own platform loads", () => {
+    const kept = /releases .*! -name "\$\(uname -m\)-([\w-]+)"/.exec(shippedText('Dockerfile'))?.[1];
+    const releases = readdirSync(join(root, 'node_modules', '@temporalio', 'core-bridge', 'releases'));
+    expect(releases).toEqual(expect.arrayContaining([`x86_64-${kept}`, `aarch64-${kept}`]));
+  });
+});
