@@ -345,6 +345,14 @@ describe('a worker that is gone', () => {
       const decision = await holdfast('pause', object);
       expect(decision).toMatchObject({ code: 3, stdout: '' });
       expect(decision.stderr).toMatch(/holdfast worker/);
+      expect(decision.stderr).toContain(`holdfast status ${object}`);
+      const status = await holdfast('status', object);
+      expect(status).toMatchObject({ code: 3, stdout: '' });
+      expect(status.stderr).toMatch(/holdfast worker/);
+      expect(status.stderr).not.toMatch(/takes effect/);
+      const plan = await holdfast('plan', '-f', file);
+      expect(plan).toMatchObject({ code: 3, stdout: '' });
+      expect(plan.stderr).toMatch(/no worker took up the plan of .*holdfast worker/);
     } finally {
       worker = await startWorker();
     }

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReleaseActivities } from '../../activities/release/port.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
-import { RELEASE_QUEUE, releaseId } from '../../workflows/release/messages.ts';
+import { releaseId } from '../../workflows/release/messages.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Temporal } from '../temporal/connect.ts';
 import { explainError } from '../temporal/explain-error.ts';
-import { hintAtMissingWorker } from '../temporal/pollers.ts';
 import { askStatus } from './release-client.ts';
 
 const EVERY_MS = 1_000;
@@ -45,10 +44,7 @@ export async function* looks(
     } catch (error) {
       const explained = explainError(error, temporal);
       if (!(explained instanceof CliError) || explained.exitCode !== exitCodes.undetermined) throw explained;
-      if (silentSince === null) {
-        say(`no answer yet (${explained.message})`);
-        await hintAtMissingWorker(temporal, RELEASE_QUEUE, say).catch(() => undefined);
-      }
+      if (silentSince === null) say(`no answer yet: ${explained.message}`);
       silentSince ??= Date.now();
       if (Date.now() - silentSince > PATIENCE_MS) throw explained;
     }

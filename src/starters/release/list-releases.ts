@@ -23,7 +23,12 @@ export async function listReleases(temporal: Temporal): Promise<readonly Listed[
   names.sort();
   const listed: Listed[] = [];
   for (let at = 0; at < names.length; at += AT_ONCE) {
-    listed.push(...(await Promise.all(names.slice(at, at + AT_ONCE).map((name) => ask(temporal, name)))));
+    const answers = await Promise.all(names.slice(at, at + AT_ONCE).map((name) => ask(temporal, name)));
+    listed.push(...answers);
+    if (answers.length < AT_ONCE || answers.some((answer) => answer.status !== null)) continue;
+    // Nobody is there: the rest would be as silent, a wait after the other.
+    const rest = names.slice(at + AT_ONCE);
+    return [...listed, ...rest.map((name) => ({ name, status: null, problem: 'not asked: none before it answered' }))];
   }
   return listed;
 }

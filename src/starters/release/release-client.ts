@@ -1,34 +1,27 @@
-import { randomUUID } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
-import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
-import { unpack } from '../../domain/core/packed.ts';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { ReleaseHistory } from '../../domain/release/history.ts';
-import type { Evaluation } from '../../domain/release/plan.ts';
 import type { ReleaseSpec } from '../../domain/release/spec.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
 import {
   actionUpdate,
   historyQuery,
-  PLAN_WORKFLOW,
   RELEASE_QUEUE,
   RELEASE_WORKFLOW,
   releaseId,
   statusQuery,
   type ActionAnswer,
   type ACTIONS,
-  type PlanInput,
-  type PlanOutput,
 } from '../../workflows/release/messages.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Temporal } from '../temporal/connect.ts';
-import { hintAtMissingWorker } from '../temporal/pollers.ts';
+import { askWorker, isSilence, tellWorker } from '../temporal/answer.ts';
 
 /** The calls that commands make to the workflows of releases. Errors of Temporal are explained by `withTemporal`. */
 
-const ANSWER_TIMEOUT_MS = 30_000;
-const PLAN_TIMEOUT_MS = 5 * 60_000;
-const HINT_AFTER_MS = 5_000;
+const ANSWER_TIMEOUT_MS = 10_000;
+/** A decision is waited for longer: once it was given up, nobody knows whether it takes effect. */
+const DECISION_TIMEOUT_MS = 30_000;
 
 export type ActionName = (typeof ACTIONS)[number];
 
@@ -41,8 +34,11 @@ export async function askStatus(
   name: string,
   timeoutMs = ANSWER_TIMEOUT_MS,
 ): Promise<ReleaseStatus> {
-  const status = await temporal.client.withDeadline(Date.now() + timeoutMs, () =>
-    temporal.client.workflow.getHandle(releaseId(name)).query(statusQuery),
+  const status = await askWorker(
+    temporal,
+    releaseId(name),
+    () => temporal.client.workflow.getHandle(releaseId(name)).query(statusQuery),
+    { taskQueue: RELEASE_QUEUE, timeoutMs },
   );
   return asOfNow(status);
 }
@@ -54,8 +50,11 @@ function asOfNow(status: ReleaseStatus): ReleaseStatus {
 
 /** What a release has done and what people decided about it. */
 export async function askHistory(temporal: Temporal, name: string): Promise<ReleaseHistory> {
-  return temporal.client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
-    temporal.client.workflow.getHandle(releaseId(name)).query(historyQuery),
+  return askWorker(
+    temporal,
+    releaseId(name),
+    () => temporal.client.workflow.getHandle(releaseId(name)).query(historyQuery),
+    { taskQueue: RELEASE_QUEUE, timeoutMs: ANSWER_TIMEOUT_MS },
   );
 }
 
@@ -79,8 +78,11 @@ export async function sendAction(
   action: ActionName,
   payload: Decider & Readonly<Record<string, unknown>>,
 ): Promise<ActionAnswer> {
-  return temporal.client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
-    temporal.client.workflow.getHandle(releaseId(name)).executeUpdate(actionUpdate(action), { args: [payload] }),
+  return tellWorker(
+    temporal,
+    releaseId(name),
+    () => temporal.client.workflow.getHandle(releaseId(name)).executeUpdate(actionUpdate(action), { args: [payload] }),
+    DECISION_TIMEOUT_MS,
   );
 }
 
@@ -109,53 +111,15 @@ export async function applyRelease(
     );
     return { result: 'created', message: null };
   } catch (error) {
+    if (isSilence(error)) {
+      throw new CliError(
+        exitCodes.undetermined,
+        `Temporal at ${temporal.address} did not answer in time, so whether release/${name} was created is not known; apply it again, which does nothing twice`,
+      );
+    }
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
   const before = await askStatus(temporal, name);
   const { message, status } = await sendAction(temporal, name, 'applySpec', { ...decider, spec });
   return { result: status.generation === before.generation ? 'unchanged' : 'configured', message };
-}
-
-/**
- * What Enforce would do now for a spec, through the worker; nothing is written.
- *
- * @param say hears that no worker works, where that is so
- * @throws CliError, undetermined, where no worker came to an end with it in time
- */
-export async function planRelease(
-  temporal: Temporal,
-  name: string,
-  spec: ReleaseSpec,
-  say: (line: string) => void,
-): Promise<Evaluation> {
-  const hint = setTimeout(
-    () => void hintAtMissingWorker(temporal, RELEASE_QUEUE, say).catch(() => undefined),
-    HINT_AFTER_MS,
-  );
-  try {
-    const output = await temporal.client.workflow.execute<(input: PlanInput) => Promise<PlanOutput>>(PLAN_WORKFLOW, {
-      workflowId: `plan/${releaseId(name)}/${randomUUID()}`,
-      taskQueue: RELEASE_QUEUE,
-      args: [{ name, spec }],
-      workflowExecutionTimeout: PLAN_TIMEOUT_MS,
-      staticSummary: `Plan of release ${name}`,
-    });
-    return unpack(output.evaluation);
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) throw planFailed(name, error.cause);
-    throw error;
-  } finally {
-    clearTimeout(hint);
-  }
-}
-
-function planFailed(name: string, cause: Error | undefined): CliError {
-  if (cause instanceof TimeoutFailure) {
-    return new CliError(
-      exitCodes.undetermined,
-      `no worker planned release/${name} within ${PLAN_TIMEOUT_MS / 60_000} minutes; is one running? (holdfast worker)`,
-    );
-  }
-  const why = cause instanceof ApplicationFailure ? cause.message : (cause?.message ?? 'unknown error');
-  return new CliError(exitCodes.undetermined, `release/${name} could not be planned: ${why}`);
 }

@@ -1,23 +1,15 @@
-import {
-  isGrpcDeadlineError,
-  isGrpcServiceError,
-  QueryNotRegisteredError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-} from '@temporalio/client';
+import { isGrpcServiceError, QueryNotRegisteredError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { isSilence } from './answer.ts';
 
 /** The gRPC status codes that mean something to people here. */
 const codes = {
-  cancelled: 1,
   invalidArgument: 3,
-  deadlineExceeded: 4,
   notFound: 5,
   permissionDenied: 7,
   failedPrecondition: 9,
-  unimplemented: 12,
   unavailable: 14,
   unauthenticated: 16,
 } as const;
@@ -35,7 +27,7 @@ export function explainError(error: unknown, where: { readonly address: string; 
       `there is no ${error.workflowId} that runs in namespace ${where.namespace}; holdfast get lists what there is`,
     );
   }
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) return silent(where);
+  if (isSilence(error)) return silent(where);
   if (error instanceof QueryNotRegisteredError) {
     return new CliError(exitCodes.undetermined, `the worker does not know what was asked; it is of another version`);
   }
@@ -51,10 +43,11 @@ function ofUpdate(error: WorkflowUpdateFailedError): CliError {
   return new CliError(exitCodes.undetermined, `it was not carried out: ${cause?.message ?? error.message}`);
 }
 
-function silent(where: { readonly namespace: string }): CliError {
+/** What needs a worker is told by whoever asks it; here it is Temporal itself that is silent. */
+function silent(where: { readonly address: string; readonly namespace: string }): CliError {
   return new CliError(
     exitCodes.undetermined,
-    `no worker answered in time in namespace ${where.namespace}; whether it takes effect once one runs is not known: start one (holdfast worker), then look (holdfast status)`,
+    `Temporal at ${where.address}, namespace ${where.namespace}, did not answer in time; try again, or see what is wrong: holdfast doctor`,
   );
 }
 

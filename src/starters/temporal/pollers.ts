@@ -23,7 +23,10 @@ export async function hintAtMissingWorker(
   say: (line: string) => void,
 ): Promise<void> {
   if ((await countPollers(temporal, taskQueue)) > 0) return;
-  say(
-    `no worker polls ${taskQueue} in namespace ${temporal.namespace} of ${temporal.address}; start one: holdfast worker (or holdfast dev)`,
-  );
+  say(missingWorker(temporal, taskQueue));
+}
+
+/** That nobody works, with the way out. */
+export function missingWorker({ namespace, address }: Temporal, taskQueue: string): string {
+  return `no worker polls ${taskQueue} in namespace ${namespace} of ${address}; start one: holdfast worker (or holdfast dev)`;
 }
