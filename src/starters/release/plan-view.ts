@@ -21,12 +21,8 @@ export function planView(report: PlanReport): string {
   const rest = report.targets.filter((target) => !planned.has(target.name));
   const current = rest.filter((target) => target.phase === 'Current');
   const others = rest.filter((target) => target.phase !== 'Current');
-  const count =
-    items.length === 0
-      ? 'nothing to do'
-      : `${items.length} of ${report.targets.length} targets, plan ${report.planHash}`;
   return [
-    `${paint('bold', `release/${report.name}`)}: ${count}`,
+    `${paint('bold', `release/${report.name}`)}: ${headline(report)}`,
     ...(report.mode === report.effectiveMode
       ? []
       : [`  mode ${report.mode}, held down to ${report.effectiveMode}: ${report.modeReason ?? 'no reason was given'}`]),
@@ -39,6 +35,26 @@ export function planView(report: PlanReport): string {
     ...(others.length === 0 ? [] : [indented(table(['TARGET', 'PHASE', 'REASON', 'MESSAGE'], others.map(row)))]),
     ...(current.length === 0 ? [] : [`  ${current.length} of ${report.targets.length} targets run what is wanted`]),
   ].join('\n');
+}
+
+/** "Nothing to do" is said only where everything was read and runs what is wanted. */
+function headline(report: PlanReport): string {
+  const { plan, planHash, targets, effectiveMode } = report;
+  const all = targets.length;
+  const unread = unreadTargets(report).length;
+  if (plan.items.length > 0) {
+    const rest = unread === 0 ? '' : `; ${unread} could not be read`;
+    return `${plan.items.length} of ${all} targets, plan ${planHash}${rest}`;
+  }
+  if (planExitCode(report) === exitCodes.undetermined) {
+    return `undetermined: ${unread === 0 ? 'the registry' : `${unread} of ${all} targets`} could not be read`;
+  }
+  if (targets.every((target) => target.phase === 'Current')) return 'nothing to do';
+  return effectiveMode === 'Observe' ? 'no plan, since Observe makes none' : 'nothing to roll now, and why is below';
+}
+
+function unreadTargets({ targets }: Evaluation): TargetView[] {
+  return targets.filter(({ phase, reason }) => phase === 'Unknown' || reason === 'RegistryUnreachable');
 }
 
 /**

@@ -130,11 +130,47 @@ describe('plan', () => {
     };
   }
 
+  function views(...phases: PlanReport['targets'][number]['phase'][]): PlanReport['targets'] {
+    return phases.map((phase, index) => ({
+      ...target(`t${index}`, { phase }),
+      desiredLabel: null,
+    }));
+  }
+
   test('is a diff in the order of the rollout, and says why the rest is held', () => {
     const view = planView(report());
     expect(view).toContain('release/hive: 1 of 2 targets, plan sha256:ab\n');
     expect(view).toContain('  1. canary (canary): update  Deployment shop/canary\n     - a/b:v6\n     + a/b:v7  v7\n');
     expect(view).toMatch(/north +Held +MajorChange +v7/);
+  });
+
+  test.each<[string, Partial<PlanReport>, string]>([
+    ['everything runs what is wanted', {}, 'nothing to do'],
+    [
+      'nothing could be read',
+      { targets: views('Unknown', 'Unknown') },
+      'undetermined: 2 of 2 targets could not be read',
+    ],
+    [
+      'one could not be read',
+      { targets: views('Current', 'Unknown') },
+      'undetermined: 1 of 2 targets could not be read',
+    ],
+    ['the registry could not be read', { registryReachable: false }, 'undetermined: the registry could not be read'],
+    ['a target is held', { targets: views('Current', 'Held') }, 'nothing to roll now, and why is below'],
+    [
+      'Observe was asked for',
+      { mode: 'Observe', effectiveMode: 'Observe', targets: views('Pending') },
+      'no plan, since Observe makes none',
+    ],
+    [
+      'something is planned and something could not be read',
+      { plan: { release: 'hive', items: [item] }, targets: views('Pending', 'Unknown') },
+      '1 of 2 targets, plan sha256:ab; 1 could not be read',
+    ],
+  ])('the headline is true where %s', (_, more, headline) => {
+    const empty = { plan: { release: 'hive', items: [] }, targets: views('Current', 'Current') };
+    expect(planView(report({ ...empty, ...more })).split('\n')[0]).toBe(`release/hive: ${headline}`);
   });
 
   test('changes are 6, nothing to do is 0, and nothing that could be read is neither', () => {
