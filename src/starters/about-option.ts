@@ -1,5 +1,6 @@
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
+import { formatObjectName, type ObjectName } from './object-name.ts';
 
 /** What a decision is about, as its options name it. */
 export interface About {
@@ -13,10 +14,10 @@ export interface About {
  *
  * @throws CliError where nothing is named
  */
-export function requireAbout({ plan, digest, target }: About): About {
+export function requireAbout(object: ObjectName, { plan, digest, target }: About): About {
   if (plan !== undefined || digest !== undefined || target !== undefined) return { plan, digest, target };
   throw new CliError(
     exitCodes.invalid,
-    'expected what this is about: --plan HASH, --digest DIGEST or --target NAME, as holdfast status shows them',
+    `expected what this is about: --plan HASH, --digest DIGEST or --target NAME, as shown by: holdfast status ${formatObjectName(object)}`,
   );
 }

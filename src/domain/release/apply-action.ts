@@ -5,6 +5,7 @@ import { pin, unpin } from './apply-pin.ts';
 import { retry } from './apply-retry.ts';
 import { applySpec, setMode } from './apply-spec.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
+import { abortCommands } from './commands.ts';
 import { recordDecision } from './record-decision.ts';
 import type { RolloutState } from './rollout.ts';
 import type { ReleaseState } from './state.ts';
@@ -121,7 +122,9 @@ function resume(state: ReleaseState, rollout: RolloutState | null): ActionAnswer
 
 function releaseOwnership(state: ReleaseState, rollout: RolloutState | null): ActionAnswer {
   if (rollout !== null) {
-    return refused(`rollout ${rollout.id} is running; holdfast abort it first, so that nothing is left half done`);
+    return refused(
+      `rollout ${rollout.id} is running; end it first, so that nothing is left half done: ${abortCommands(state.name)}`,
+    );
   }
   return accepted(state, 'hands every target back as it is and ends', { effect: 'release' });
 }

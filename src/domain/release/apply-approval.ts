@@ -1,8 +1,9 @@
-import { findSigner, signCommand } from '../core/approval.ts';
+import { findSigner } from '../core/approval.ts';
 import { namesPlanHash } from '../core/plan-hash.ts';
 import { parsePublicKey } from '../core/ssh-key.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
+import { approveCommand, command } from './commands.ts';
 import { imageParts } from './deployed-image.ts';
 import type { PlanItem } from './plan.ts';
 import type { RolloutState } from './rollout.ts';
@@ -67,7 +68,7 @@ export function approve(
   if (state.spec.approvers !== undefined && action.verifiedBy === undefined) {
     const hash = rollout?.planHash ?? state.evaluation?.planHash ?? '';
     return refused(
-      `this release has approvers, so an approval needs the SSH signature of one of them over the plan hash: ${signCommand(hash)}`,
+      `this release has approvers, so an approval needs the SSH signature of one of them over the plan hash: ${approveCommand(state.name, hash, state.spec)}`,
     );
   }
   const rejected = rejectedPlan(state, action, rollout);
@@ -178,7 +179,7 @@ function findWaiting(
   if (waiting === null) return nothingWaits(state, action, rollout);
   if (action.plan !== undefined && !namesPlanHash(action.plan, waiting.planHash)) {
     return {
-      message: `plan ${action.plan} is not the one that waits: that is ${waiting.planHash}; look at it (holdfast status) and decide about it by its own hash`,
+      message: `plan ${action.plan} is not the one that waits: that is ${waiting.planHash}; look at it (${command('status', state.name)}) and decide about it by its own hash`,
     };
   }
   const items =

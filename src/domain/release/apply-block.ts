@@ -1,6 +1,7 @@
 import { isImageDigest } from '../core/image-reference.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
+import { abortCommands, command } from './commands.ts';
 import { imageParts } from './deployed-image.ts';
 import type { RolloutState } from './rollout.ts';
 import type { ReleaseState } from './state.ts';
@@ -30,7 +31,9 @@ export function block(
   const blocked = [...state.blocked.filter((e) => e.image !== image), entry];
   const running = rollout?.targets.some((t) => imageParts(t.item.to).digest === image || t.item.toLabel === image);
   const hint =
-    running === true ? `; targets that rollout ${rollout?.id ?? ''} has begun go on until holdfast abort` : '';
+    running === true
+      ? `; targets that rollout ${rollout?.id ?? ''} has begun go on until ${abortCommands(state.name)}`
+      : '';
   return accepted({ ...state, blocked, unblocked }, `blocks ${image}${hint}`, {
     effect: 'evaluate',
     forward: rollout !== null,
@@ -58,7 +61,7 @@ export function unblock(
   const cools = entry.cooldownUntil > now;
   const blocked = cools ? [...others, { ...entry, cooldownOnly: true }] : others;
   const unblocked = { ...state.unblocked, [image]: now };
-  const hint = cools ? '; its cooldown still holds it until holdfast retry' : '';
+  const hint = cools ? `; its cooldown still holds it until ${command('retry', state.name)}` : '';
   return accepted({ ...state, blocked, unblocked }, `unblocks ${image}${hint}`, {
     effect: 'evaluate',
     forward: rollout !== null,

@@ -1,5 +1,6 @@
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
+import { abortCommands } from './commands.ts';
 import { onDefaultLine } from './line.ts';
 import type { RolloutState } from './rollout.ts';
 import type { ReleaseState } from './state.ts';
@@ -24,7 +25,7 @@ export function pin(
   }
   const hints = [
     ...(own === 0 ? [] : [`${own} target(s) with an image, track or pin of their own are not moved`]),
-    ...(rollout === null ? [] : [`rollout ${rollout.id} goes on first, unless it is aborted`]),
+    ...(rollout === null ? [] : [`rollout ${rollout.id} goes on first, unless ${abortCommands(state.name)}`]),
   ];
   const pinned = { by: action.by, reason: action.reason, at: now, image: action.image };
   return accepted(

@@ -1,5 +1,7 @@
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
+import { blockOfImage } from './block-list.ts';
+import { command } from './commands.ts';
 import { imageParts } from './deployed-image.ts';
 import { targetName } from './spec.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
@@ -44,7 +46,7 @@ export function retry(state: ReleaseState, action: ActionOf<'retry'>, now: numbe
     [
       `retries ${action.target ?? 'every target'} now`,
       ...(skipped.length === 0 ? [] : [`without the preflight gate on ${shown(skipped)}`]),
-      ...stillBlocked(state, chosen),
+      ...stillBlocked(state, chosen, now),
     ].join('; '),
     { effect: 'evaluate' },
   );
@@ -61,9 +63,13 @@ function tryAgain(memory: TargetMemory, skipPreflight: TargetMemory['skipPreflig
   };
 }
 
-function stillBlocked(state: ReleaseState, chosen: ReadonlySet<string>): string[] {
+function stillBlocked(state: ReleaseState, chosen: ReadonlySet<string>, now: number): string[] {
   const held = state.evaluation?.targets.find((t) => chosen.has(t.name) && t.reason === 'Blocked');
-  return held === undefined ? [] : [`${held.desiredLabel ?? held.desired ?? ''} stays blocked until holdfast unblock`];
+  if (held === undefined) return [];
+  const { desiredLabel, desired } = held;
+  const entry = blockOfImage(state, desired ?? '', desiredLabel, now);
+  const until = command('unblock', state.name, entry?.image ?? imageParts(desired ?? '').digest ?? '');
+  return [`${desiredLabel ?? desired ?? ''} stays blocked until ${until}`];
 }
 
 function shown(names: readonly string[]): string {

@@ -4,6 +4,8 @@ import { isOfOtherRelease } from './marks.ts';
 import type { Blocked, ReleaseState } from './state.ts';
 import { sameVersion } from './version.ts';
 
+/** Who an entry names that stands in the spec. */
+export const BY_SPEC = 'spec.blocklist';
 /** Who an entry names that was found on an object rather than decided in this run. */
 export const BY_MARKS = 'holdfast (found on the object)';
 
@@ -77,7 +79,7 @@ export function blockOf(
 ): Blocked | null {
   const listed = state.spec.blocklist.find((entry) => names(entry, image));
   if (listed !== undefined) {
-    return { image: listed, by: 'spec.blocklist', reason: '', at: 0, cooldownUntil: 0, cooldownOnly: false };
+    return { image: listed, by: BY_SPEC, reason: '', at: 0, cooldownUntil: 0, cooldownOnly: false };
   }
   const held = state.blocked.filter((entry) => names(entry.image, image));
   return held.find((e) => !e.cooldownOnly) ?? held.find((e) => e.cooldownUntil > now) ?? null;

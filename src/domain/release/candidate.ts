@@ -66,5 +66,5 @@ function mayTake(candidate: Candidate, line: Line, target: TargetSpec, around: S
   if (architectureGate(candidate.resolved, seen.architectures).kind === 'fail') return false;
   const version = versionOfImage(from, around.observation.images);
   const asWanted = { line, resolved: candidate.resolved, block: null, agesAt: null };
-  return versionHold(asWanted, from, version, target.allowMajorChange) === null;
+  return versionHold('', asWanted, from, version, target.allowMajorChange) === null;
 }

@@ -1,5 +1,6 @@
 import type { Unmeasured, UnmeasuredCause } from '../core/verdict.ts';
 import { blockOfImage } from './block-list.ts';
+import { command } from './commands.ts';
 import { held, settled, wants, type Consideration, type PlacedTarget, type TargetCase } from './consideration.ts';
 import { desiredHold } from './desired-hold.ts';
 import { driftedTarget } from './drifted-target.ts';
@@ -50,15 +51,30 @@ function unreadReason(why: UnmeasuredCause): string {
 function asLastSeen(of: TargetCase, line: Unmeasured): Consideration {
   const name = targetName(of.spec);
   const before = of.state.evaluation?.targets.find((t) => t.name === name);
-  const unread = `${line.message}; the phase is the last one known`;
   const { stuck } = of.memory;
   const reason = line.why === 'missing' || line.why === 'empty' ? 'LineUnresolved' : 'RegistryUnreachable';
+  const wayOut = reason === 'LineUnresolved' ? `; ${resolvableAgain(of)}` : '';
+  const last = before === undefined || before.phase === 'Unknown' ? '' : '; the phase is the last one known';
+  const unread = `${line.message}${wayOut}`;
   const now =
     stuck === null
-      ? settled(of, before?.phase ?? 'Unknown', reason, unread)
+      ? settled(of, before?.phase ?? 'Unknown', reason, `${unread}${last}`)
       : settled(of, stuck.phase, stuck.reason, `${stuck.message}. Besides, ${unread}`);
   const { desired = null, desiredLabel = null } = before ?? {};
   return { ...now, view: { ...now.view, desired, desiredLabel } };
+}
+
+/** What makes a line resolve again, by who has asked for it. */
+function resolvableAgain({ line, state }: TargetCase): string {
+  switch (line.pinnedBy) {
+    case 'person':
+      return `${command('unpin', state.name)} follows the spec again, or pin an image that is there`;
+    case 'spec':
+    case 'target':
+      return 'push it, or change the pin in the spec and apply it';
+    case null:
+      return 'push it, or change the track in the spec and apply it';
+  }
 }
 
 function noSuchContainer(of: TargetCase, { kind, containers }: WorkloadSnapshot): Consideration {
@@ -89,7 +105,7 @@ function stuckTarget(of: PlacedTarget, stuck: NonNullable<TargetCase['memory']['
 function targetAsWanted(of: PlacedTarget): Consideration {
   const { memory, image, wanted } = of;
   const { label } = wanted.resolved;
-  const blocked = blockHold(wanted);
+  const blocked = blockHold(of.state.name, wanted);
   if (blocked !== null) return held(of, { ...blocked, message: `the target runs it, and ${blocked.message}` });
   if (memory.passed === memory.applied) return settled(of, 'Current', '', `runs ${label}`);
   const against = workloadHold(of.workload) ?? of.stops.holdFor(targetName(of.spec), image);

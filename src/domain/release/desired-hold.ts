@@ -10,7 +10,7 @@ import type { WantedImage } from './wanted-image.ts';
 export function desiredHold(of: PlacedTarget): Hold | null {
   return (
     workloadHold(of.workload) ??
-    blockHold(of.wanted) ??
+    blockHold(of.state.name, of.wanted) ??
     changeHold(of, baselineOf(of.memory) ?? of.image) ??
     of.stops.holdFor(targetName(of.spec), of.desired)
   );
@@ -20,7 +20,7 @@ function changeHold(of: PlacedTarget, from: string): Hold | null {
   if (sameContent(from, of.desired)) return null;
   const version = versionOfImage(from, of.images);
   return (
-    versionHold(of.wanted, from, version, of.spec.allowMajorChange) ??
+    versionHold(of.state.name, of.wanted, from, version, of.spec.allowMajorChange) ??
     architectureHold(of.wanted, of.seen) ??
     ageHold(of.wanted)
   );

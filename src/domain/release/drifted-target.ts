@@ -1,4 +1,5 @@
 import { blockOfImage } from './block-list.ts';
+import { command } from './commands.ts';
 import { held, settled, wants, type Consideration, type PlacedTarget } from './consideration.ts';
 import { desiredHold } from './desired-hold.ts';
 import { imageParts } from './deployed-image.ts';
@@ -20,7 +21,7 @@ export function driftedTarget(of: PlacedTarget, baseline: string): Consideration
       of,
       hold(
         'SecondWriter',
-        `${drifts.writer} has put its own image back ${drifts.count} times (now ${image}); stop it from writing the image, then holdfast retry`,
+        `${drifts.writer} has put its own image back ${drifts.count} times (now ${image}); stop it from writing the image, then ${command('retry', of.state.name)}`,
       ),
     );
   }

@@ -1,4 +1,5 @@
 import { narrower, type Mode } from '../core/mode.ts';
+import { command } from './commands.ts';
 import { incumbentHolds } from './incumbents.ts';
 import type { IncumbentReading } from './observation.ts';
 import type { ReleaseState } from './state.ts';
@@ -15,18 +16,18 @@ export interface EffectiveMode {
  * person has paused the release.
  */
 export function effectiveMode(
-  state: Pick<ReleaseState, 'spec' | 'paused'>,
+  state: Pick<ReleaseState, 'name' | 'spec' | 'paused'>,
   incumbents: readonly IncumbentReading[],
 ): EffectiveMode {
-  const { spec, paused } = state;
+  const { name, spec, paused } = state;
   const reasons = [
-    ...(paused === null ? [] : [pausedBy(paused)]),
+    ...(paused === null ? [] : [pausedBy(name, paused)]),
     ...incumbentHolds(incumbents, spec.incumbents.length),
   ];
   const mode = reasons.length === 0 ? spec.mode : narrower(spec.mode, 'Shadow');
   return { mode, reason: mode === spec.mode ? null : reasons.join('; ') };
 }
 
-function pausedBy(paused: NonNullable<ReleaseState['paused']>): string {
-  return `paused by ${paused.by}${paused.reason === '' ? '' : `: ${paused.reason}`}; holdfast resume`;
+function pausedBy(release: string, paused: NonNullable<ReleaseState['paused']>): string {
+  return `paused by ${paused.by}${paused.reason === '' ? '' : `: ${paused.reason}`}; ${command('resume', release)}`;
 }

@@ -134,7 +134,7 @@ function considerTargets(
   { followers }: Wanted,
   now: number,
 ): Consideration[] {
-  const stops = stopsOf(memories);
+  const stops = stopsOf(state.name, memories);
   return followers.map(({ name, spec, line, image }) =>
     considerTarget({
       state,

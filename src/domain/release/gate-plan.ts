@@ -1,4 +1,5 @@
 import { planHash } from '../core/plan-hash.ts';
+import { approveCommand, command } from './commands.ts';
 import { earliest, heldAfterAll, type Consideration } from './consideration.ts';
 import { hold, instant, type Hold } from './hold.ts';
 import type { Observation } from './observation.ts';
@@ -87,9 +88,12 @@ function planOf(considered: readonly Consideration[]): PlanItem[] {
 }
 
 /** A rejection is of one plan: of another that comes about it says nothing. */
-function rejectionOf({ approval, name }: ReleaseState, items: readonly PlanItem[]): Hold | null {
+function rejectionOf({ approval, name, spec }: ReleaseState, items: readonly PlanItem[]): Hold | null {
   const plan: Plan = { release: name, items };
   if (approval === null || approval.approved || approval.planHash !== planHash(plan)) return null;
   const why = approval.reason === '' ? '' : `: ${approval.reason}`;
-  return hold('Rejected', `${approval.by} rejected this plan${why}; holdfast approve or retry takes that back`);
+  return hold(
+    'Rejected',
+    `${approval.by} rejected this plan${why}; ${command('retry', name)} takes that back, and so does ${approveCommand(name, approval.planHash, spec)}`,
+  );
 }

@@ -1,4 +1,6 @@
 import { architectureGate } from './architectures.ts';
+import { BY_SPEC } from './block-list.ts';
+import { command, pinCommand } from './commands.ts';
 import type { TargetObservation, WorkloadSnapshot } from './observation.ts';
 import type { HeldReason } from './plan.ts';
 import type { WantedImage } from './wanted-image.ts';
@@ -37,13 +39,13 @@ export function workloadHold(workload: WorkloadSnapshot): Hold | null {
 }
 
 /** The blocklist and cooldowns; a pin bypasses both. */
-export function blockHold(wanted: WantedImage): Hold | null {
+export function blockHold(release: string, wanted: WantedImage): Hold | null {
   const { block, line } = wanted;
   if (block === null || line.allowsBlocked) return null;
   if (block.cooldownOnly) {
     return {
       reason: 'Cooldown',
-      message: `${wanted.resolved.label} failed (${block.reason}) and is tried again at ${instant(block.cooldownUntil)}; holdfast retry tries it now`,
+      message: `${wanted.resolved.label} failed (${block.reason}) and is tried again at ${instant(block.cooldownUntil)}; ${command('retry', release)} tries it now`,
       until: block.cooldownUntil,
     };
   }
@@ -51,8 +53,12 @@ export function blockHold(wanted: WantedImage): Hold | null {
   const next = line.track?.tag === undefined ? 'until a newer tag is pushed' : `until ${line.track.tag} moves`;
   return hold(
     'Blocked',
-    `${wanted.resolved.label} (${block.image}) is blocked by ${block.by}${why}; held ${next}, or unblock or pin it`,
+    `${wanted.resolved.label} (${block.image}) is blocked by ${block.by}${why}; held ${next}; or ${unblocking(release, block)}, or ${pinCommand(release, wanted.resolved)}`,
   );
+}
+
+function unblocking(release: string, { image, by }: NonNullable<WantedImage['block']>): string {
+  return by === BY_SPEC ? `remove it from ${BY_SPEC} and apply the spec` : command('unblock', release, image);
 }
 
 /** The architecture gate. Not measured is not passed. */

@@ -2,6 +2,7 @@ import { fail, pass, type Verdict } from '../core/verdict.ts';
 import type { Workload } from '../core/workload.ts';
 import type { TargetAddress } from './address.ts';
 import { imageOf } from './pod-trouble.ts';
+import { kubectl, kubectlObject } from './rollback-message.ts';
 import { wantedPods } from './rollout-completion.ts';
 import { IMAGE_CHANGED, WORKLOAD_PAUSED } from './stop-reasons.ts';
 
@@ -20,7 +21,10 @@ export function judgePreflight(target: TargetAddress, from: string, workload: Wo
   }
   if (found !== from) return fail(IMAGE_CHANGED, `${name} has ${found} now, not ${from} as planned`);
   if (workload.kind === 'Deployment' && workload.spec.paused === true) {
-    return fail(WORKLOAD_PAUSED, `${name} is paused: a new image would not roll; resume it (kubectl rollout resume)`);
+    return fail(
+      WORKLOAD_PAUSED,
+      `${name} is paused: a new image would not roll; resume it: ${kubectl(target)} rollout resume ${kubectlObject(target)}`,
+    );
   }
   if (workload.kind !== 'Deployment' && workload.spec.updateStrategy?.type === 'OnDelete') {
     return fail('OnDeleteStrategy', `${name} has the update strategy OnDelete: a new image would not roll`);

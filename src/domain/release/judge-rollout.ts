@@ -21,6 +21,7 @@ import {
   type PodTrouble,
 } from './pod-trouble.ts';
 import { whyIncomplete } from './rollout-completion.ts';
+import { kubectl, kubectlObject } from './rollback-message.ts';
 import type { StuckPod } from './rollout.ts';
 import { IMAGE_CHANGED, WORKLOAD_PAUSED } from './stop-reasons.ts';
 
@@ -138,7 +139,7 @@ function changedByOthers({ target, image }: RolloutMoment, workload: Workload, n
     return failed(fail(IMAGE_CHANGED, `${name} has ${now}: somebody else changed it`), false);
   }
   if (workload.kind === 'Deployment' && workload.spec.paused === true) {
-    const message = `${name} is paused, so nothing rolls; resume it (kubectl rollout resume) when it may`;
+    const message = `${name} is paused, so nothing rolls; resume it when it may: ${kubectl(target)} rollout resume ${kubectlObject(target)}`;
     return failed(fail(WORKLOAD_PAUSED, message), false);
   }
   const strategy = workload.kind === 'Deployment' ? undefined : workload.spec.updateStrategy?.type;

@@ -1,4 +1,5 @@
 import { notification, type Notification, type Severity } from '../core/notification.ts';
+import { decideCommands } from './commands.ts';
 import { awaitsApproval } from './may-start.ts';
 import type { Evaluation, HeldReason } from './plan.ts';
 import { releasePhase } from './release-phase.ts';
@@ -87,7 +88,7 @@ function approvalsOf(state: RolloutState, asking: readonly TargetRollout[]): Not
   const [first] = asking;
   if (first === undefined) return [];
   const names = asking.map((target) => target.item.target).join(', ');
-  const next = `holdfast approve release/${state.release} --plan ${state.planHash}, or reject`;
+  const next = decideCommands(state.release, state.planHash, state.spec);
   const text = `waits for an approval of ${first.item.toLabel} on ${names} (plan ${state.planHash}); next: ${next}`;
   return [waits(`release/${state.release}`, text, `${state.id}/${names}`)];
 }

@@ -7,7 +7,7 @@ import type { RolloutState } from './rollout.ts';
  * - `AwaitingApproval`: the plan, or a rollout's next step, waits for a person.
  * - `RollingOut`: a rollout is under way, also while it is frozen by Shadow or pause.
  * - `Degraded`: a target is RolledBack or Failed.
- * - `Unknown`: nothing was evaluated yet, or a target or the registry could not be read.
+ * - `Unknown`: nothing was evaluated yet, a target or the registry could not be read, or what is wanted is not there.
  * - `Pending`: there is a plan; Enforce starts it, Shadow shows it.
  * - `Held`: a target is Held, or drifted and may not be brought back now.
  * - `Current`: every target runs what is wanted.
@@ -33,7 +33,8 @@ export function releasePhase(
   if (awaitsApproval) return 'AwaitingApproval';
   const has = (...phases: readonly TargetView['phase'][]): boolean => targets.some((t) => phases.includes(t.phase));
   if (has('RolledBack', 'Failed')) return 'Degraded';
-  if (has('Unknown') || !evaluation.registryReachable) return 'Unknown';
+  const unresolved = targets.some((t) => t.reason === 'LineUnresolved');
+  if (has('Unknown') || unresolved || !evaluation.registryReachable) return 'Unknown';
   if (evaluation.plan.items.length > 0) return 'Pending';
   if (has('Held', 'Drifted')) return evaluation.effectiveMode === 'Observe' && !has('Held') ? 'Pending' : 'Held';
   return has('Pending') ? 'Pending' : 'Current';

@@ -7,14 +7,13 @@ import type { TargetAddress } from './address.ts';
  * @param image to go back to; null where none is recorded
  */
 export function kubectlCommands(target: TargetAddress, image: string | null): readonly string[] {
-  const of = `${target.kind.toLowerCase()}/${target.workload}`;
-  const kubectl = `kubectl -n ${target.namespace}`;
+  const [of, start] = [kubectlObject(target), kubectl(target)];
   return [
-    `${kubectl} rollout status ${of}`,
-    `${kubectl} describe ${of}`,
-    `${kubectl} get pods -o wide`,
-    `${kubectl} logs ${of} -c ${target.container} --previous`,
-    ...(image === null ? [] : [`${kubectl} set image ${of} ${target.container}=${image}`]),
+    `${start} rollout status ${of}`,
+    `${start} describe ${of}`,
+    `${start} get pods -o wide`,
+    `${start} logs ${of} -c ${target.container} --previous`,
+    ...(image === null ? [] : [`${start} set image ${of} ${target.container}=${image}`]),
   ];
 }
 
@@ -24,4 +23,14 @@ export function lookAt(target: TargetAddress, image: string | null): string {
   return `look at it${where}:\n${kubectlCommands(target, image)
     .map((command) => `  ${command}`)
     .join('\n')}`;
+}
+
+/** How a command of kubectl about a target begins. */
+export function kubectl({ namespace }: TargetAddress): string {
+  return `kubectl -n ${namespace}`;
+}
+
+/** The target's workload as kubectl names it. */
+export function kubectlObject({ kind, workload }: TargetAddress): string {
+  return `${kind.toLowerCase()}/${workload}`;
 }

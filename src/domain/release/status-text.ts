@@ -1,3 +1,4 @@
+import { command } from './commands.ts';
 import type { ReleaseStatus } from './status.ts';
 import type { TargetStatus } from './target-status.ts';
 import type { Waiting } from './waiting.ts';
@@ -21,7 +22,7 @@ export function statusText(status: ReleaseStatus): string {
     lines.join('\n\n'),
     '',
     ...shown.map(targetText),
-    ...(more > 0 ? [`- and ${more} more, all told by holdfast status`] : []),
+    ...(more > 0 ? [`- and ${more} more, all told by ${command('status', status.name)}`] : []),
   ].join('\n');
 }
 

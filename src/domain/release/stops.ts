@@ -1,3 +1,4 @@
+import { command } from './commands.ts';
 import { hold, type Hold } from './hold.ts';
 import type { TargetMemory } from './state.ts';
 
@@ -13,7 +14,7 @@ export interface Stops {
  *
  * @param memories by target name, in the order of the spec
  */
-export function stopsOf(memories: ReadonlyMap<string, TargetMemory>): Stops {
+export function stopsOf(release: string, memories: ReadonlyMap<string, TargetMemory>): Stops {
   const stopped = new Map<string, { readonly target: string; readonly stuck: NonNullable<TargetMemory['stuck']> }>();
   for (const [target, { stuck }] of memories) {
     if (stuck !== null && !stopped.has(stuck.image)) stopped.set(stuck.image, { target, stuck });
@@ -21,17 +22,20 @@ export function stopsOf(memories: ReadonlyMap<string, TargetMemory>): Stops {
   return {
     holdFor(target, image) {
       const by = stopped.get(image);
-      return by === undefined ? null : stopHold(by.stuck, by.target === target ? 'here' : `on ${by.target}`);
+      return by === undefined ? null : stopHold(release, by.stuck, by.target === target ? 'here' : `on ${by.target}`);
     },
   };
 }
 
-function stopHold(stuck: NonNullable<TargetMemory['stuck']>, where: string): Hold {
+function stopHold(release: string, stuck: NonNullable<TargetMemory['stuck']>, where: string): Hold {
   if (stuck.phase === 'Held') {
-    return hold(stuck.reason === 'Aborted' ? 'Aborted' : 'Rejected', `${stuck.message} (${where})`);
+    return hold(
+      stuck.reason === 'Aborted' ? 'Aborted' : 'Rejected',
+      `${stuck.message} (${where}); ${command('retry', release)} tries it again`,
+    );
   }
   return hold(
     'StoppedByFailure',
-    `${stuck.image} ended as ${stuck.phase} ${where}: ${stuck.message}; no target is started until holdfast retry, or until another image is wanted`,
+    `${stuck.image} ended as ${stuck.phase} ${where}: ${stuck.message}; no target is started until ${command('retry', release)}, or until another image is wanted`,
   );
 }

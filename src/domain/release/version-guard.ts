@@ -1,8 +1,11 @@
+import { pinCommand } from './commands.ts';
 import { imageParts } from './deployed-image.ts';
 import { hold, type Hold } from './hold.ts';
 import type { Observation } from './observation.ts';
 import type { WantedImage } from './wanted-image.ts';
 import { majorOf, parseVersion, versionOf } from './version.ts';
+
+const ALLOW = 'set allowMajorChange: true on the target and apply the spec';
 
 /**
  * The major guard and, on a semver line, the guard against going back. Both compare with the image that was applied
@@ -13,6 +16,7 @@ import { majorOf, parseVersion, versionOf } from './version.ts';
  * @returns null where nothing is against it; a pin bypasses both, `allowMajorChange` the first
  */
 export function versionHold(
+  release: string,
   wanted: WantedImage,
   from: string,
   fromVersion: string | null,
@@ -22,10 +26,10 @@ export function versionHold(
   const toVersion = wanted.resolved.version ?? versionOf(wanted.resolved.tag, null);
   const onLine = wanted.line.track?.line !== undefined;
   if (!allowMajorChange) {
-    const against = majorHold(wanted, from, fromVersion, toVersion);
+    const against = majorHold(release, wanted, from, fromVersion, toVersion);
     if (against !== null) return against;
   }
-  return onLine ? downgradeHold(wanted, from, fromVersion, toVersion) : null;
+  return onLine ? downgradeHold(release, wanted, from, fromVersion, toVersion) : null;
 }
 
 /**
@@ -39,6 +43,7 @@ export function versionOfImage(reference: string, images: Observation['images'])
 }
 
 function majorHold(
+  release: string,
   wanted: WantedImage,
   from: string,
   fromVersion: string | null,
@@ -46,17 +51,22 @@ function majorHold(
 ): Hold | null {
   if (fromVersion === null || toVersion === null) {
     const untold = fromVersion === null ? from : wanted.resolved.label;
-    return unknownVersion(untold, 'a major change cannot be ruled out', 'allowMajorChange or pin it');
+    return unknownVersion(
+      untold,
+      'a major change cannot be ruled out',
+      `${ALLOW}, or ${pinCommand(release, wanted.resolved)}`,
+    );
   }
   const [before, after] = [majorOf(fromVersion), majorOf(toVersion)];
   if (before === after) return null;
   return hold(
     'MajorChange',
-    `${wanted.resolved.label} (${toVersion}) is major ${after}, the target was last given major ${before} (${from}); set allowMajorChange on the target, or pin it`,
+    `${named(wanted.resolved.label, toVersion)} is major ${after}, the target was last given major ${before} (${from}); ${ALLOW}, or ${pinCommand(release, wanted.resolved)}`,
   );
 }
 
 function downgradeHold(
+  release: string,
   wanted: WantedImage,
   from: string,
   fromVersion: string | null,
@@ -66,12 +76,16 @@ function downgradeHold(
   const after = parseVersion(toVersion ?? '');
   if (before === null || after === null) {
     const untold = before === null ? from : wanted.resolved.label;
-    return unknownVersion(untold, 'going back to an older version cannot be ruled out', 'pin it');
+    return unknownVersion(
+      untold,
+      'going back to an older version cannot be ruled out',
+      pinCommand(release, wanted.resolved),
+    );
   }
   if (before.compare(after) <= 0) return null;
   return hold(
     'Downgrade',
-    `the target is ahead: ${from} (${before.version}) is newer than ${wanted.resolved.label}, the newest of ${wanted.line.key}; pin ${wanted.resolved.label} to go back on purpose`,
+    `the target is ahead: ${from} (${before.version}) is newer than ${wanted.resolved.label}, the newest of ${wanted.line.key}; ${pinCommand(release, wanted.resolved)} goes back on purpose`,
   );
 }
 
@@ -80,4 +94,9 @@ function unknownVersion(image: string, so: string, wayOut: string): Hold {
     'UnknownVersion',
     `neither tag nor labels of ${image} tell its version, so ${so}; give images the label org.opencontainers.image.version, or ${wayOut}`,
   );
+}
+
+/** An image with its version, which is not said twice where people call the image by it. */
+function named(label: string, version: string): string {
+  return parseVersion(label)?.version === version ? label : `${label} (${version})`;
 }

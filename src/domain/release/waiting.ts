@@ -1,3 +1,4 @@
+import { abortCommands, command, decideCommands } from './commands.ts';
 import { instant } from './hold.ts';
 import { isHeldReason, type HeldReason, type TargetView } from './plan.ts';
 import type { ReleasePhase } from './release-phase.ts';
@@ -32,21 +33,26 @@ export function waitingOf(
     case 'RollingOut':
       return rollout === null ? null : rollingOf(rollout);
     case 'Degraded':
-      return degradedOf(targets, at);
+      return degradedOf(state.name, targets, at);
     case 'Unknown':
       return unknownOf(targets, at);
     case 'Pending':
       return pendingOf(state, at);
     case 'Held':
-      return heldOf(targets, evaluation?.changesAt ?? null, at);
+      return heldOf(state.name, targets, evaluation?.changesAt ?? null, at);
     case 'Current':
       return null;
   }
 }
 
-function pendingOf({ evaluation, spec, paused }: ReleaseState, since: string | null): Waiting {
+function pendingOf({ name, evaluation, spec, paused }: ReleaseState, since: string | null): Waiting {
   if (paused !== null) {
-    return { for: `resume: paused by ${paused.by}`, since: instant(paused.at), who: 'person', next: 'holdfast resume' };
+    return {
+      for: `resume: paused by ${paused.by}`,
+      since: instant(paused.at),
+      who: 'person',
+      next: command('resume', name),
+    };
   }
   if (evaluation?.effectiveMode === 'Enforce') {
     return { for: 'the rollout to start', since, who: 'rollout', next: 'the canary is rolled first' };
@@ -56,11 +62,12 @@ function pendingOf({ evaluation, spec, paused }: ReleaseState, since: string | n
     for: why === null ? 'mode Enforce' : `mode Enforce: ${why}`,
     since,
     who: 'person',
-    next: spec.mode === 'Enforce' ? 'the plan is rolled as soon as that is lifted' : 'holdfast set-mode Enforce',
+    next:
+      spec.mode === 'Enforce' ? 'the plan is rolled as soon as that is lifted' : command('set-mode', name, 'Enforce'),
   };
 }
 
-function planApprovalOf({ name, evaluation }: ReleaseState, since: string | null): Waiting | null {
+function planApprovalOf({ name, spec, evaluation }: ReleaseState, since: string | null): Waiting | null {
   if (evaluation === null) return null;
   const { plan, planHash } = evaluation;
   const labels = [...new Set(plan.items.map((item) => item.toLabel))].join(', ');
@@ -68,7 +75,7 @@ function planApprovalOf({ name, evaluation }: ReleaseState, since: string | null
     for: `an approval of ${labels} on ${plan.items.length} targets (plan ${planHash})`,
     since,
     who: 'person',
-    next: `holdfast approve release/${name} --plan ${planHash}, or reject`,
+    next: decideCommands(name, planHash, spec),
   };
 }
 
@@ -83,7 +90,7 @@ function approvalOf(rollout: RolloutState): Waiting | null {
     for: `an approval of ${first.item.toLabel} on ${names} (plan ${rollout.planHash})`,
     since: instant(first.since),
     who: 'person',
-    next: `holdfast approve release/${rollout.release} --plan ${rollout.planHash}, or reject`,
+    next: decideCommands(rollout.release, rollout.planHash, rollout.spec),
   };
 }
 
@@ -100,11 +107,11 @@ function rollingOf(rollout: RolloutState): Waiting | null {
 function frozenBy(rollout: RolloutState, since: string): Waiting | null {
   const { id, release, paused, mode } = rollout;
   if (paused) {
-    const next = `holdfast resume release/${release}, or abort`;
+    const next = `${command('resume', release)}; or ${abortCommands(release)}`;
     return { for: `resume of rollout ${id}`, since, who: 'person', next };
   }
   if (mode === 'Enforce') return null;
-  const next = `holdfast set-mode release/${release} Enforce, or abort`;
+  const next = `${command('set-mode', release, 'Enforce')}; or ${abortCommands(release)}`;
   return { for: `mode Enforce: rollout ${id} is frozen where it is`, since, who: 'person', next };
 }
 
@@ -115,23 +122,25 @@ function after(moving: TargetRollout, rollout: RolloutState): string {
   return next === undefined ? 'the rollout ends' : `${next.item.target} follows`;
 }
 
-function degradedOf(targets: readonly TargetView[], since: string | null): Waiting | null {
+function degradedOf(release: string, targets: readonly TargetView[], since: string | null): Waiting | null {
   const target = targets.find((t) => t.phase === 'Failed') ?? targets.find((t) => t.phase === 'RolledBack');
   if (target === undefined) return null;
   return {
     for: `${target.name}, which is ${target.phase}: ${target.message}`,
     since,
     who: 'person',
-    next: 'another image is rolled as soon as one is wanted; holdfast retry tries this one again',
+    next: `another image is rolled as soon as one is wanted; ${command('retry', release)} tries this one again`,
   };
 }
 
 function unknownOf(targets: readonly TargetView[], since: string | null): Waiting {
-  const target = targets.find((t) => t.phase === 'Unknown') ?? targets.find((t) => t.reason === 'RegistryUnreachable');
+  const unresolved = ['RegistryUnreachable', 'LineUnresolved'];
+  const target = targets.find((t) => t.phase === 'Unknown') ?? targets.find((t) => unresolved.includes(t.reason));
   return {
     for: target === undefined ? 'the first evaluation' : `${target.name}: ${target.message}`,
     since,
-    who: 'outside',
+    // That there is no such tag is the registry's own word: somebody asked for it.
+    who: target?.reason === 'LineUnresolved' ? 'person' : 'outside',
     next: 'everything is read again at the next poll',
   };
 }
@@ -169,10 +178,31 @@ const lifts: Readonly<Record<HeldReason, Waiting['who']>> = {
 
 /** Who can lift what a target is held or drifted for. */
 export function liftedBy(reason: string): Waiting['who'] {
+  if (reason === 'RegistryUnreachable') return 'outside';
   return isHeldReason(reason) ? lifts[reason] : 'person';
 }
 
-function heldOf(targets: readonly TargetView[], changesAt: number | null, since: string | null): Waiting | null {
+/** What lifts it where that is a command; else when it is looked at again, since the message has the way out. */
+function nextAfter(reason: string, release: string, changesAt: number | null): string {
+  switch (reason) {
+    case 'Aborted':
+    case 'Rejected':
+    case 'StoppedByFailure':
+    case 'SecondWriter':
+      return `${command('retry', release)}; another image is rolled as soon as one is wanted`;
+    default:
+      return changesAt === null
+        ? 'it is looked at again when anything changes'
+        : `it is looked at again at ${instant(changesAt)}`;
+  }
+}
+
+function heldOf(
+  release: string,
+  targets: readonly TargetView[],
+  changesAt: number | null,
+  since: string | null,
+): Waiting | null {
   const target = targets.find((t) => t.phase === 'Held') ?? targets.find((t) => t.phase === 'Drifted');
   if (target === undefined) return null;
   const { name, reason, message } = target;
@@ -180,9 +210,6 @@ function heldOf(targets: readonly TargetView[], changesAt: number | null, since:
     for: `${name} (${reason}): ${message}`,
     since,
     who: liftedBy(reason),
-    next:
-      changesAt === null
-        ? 'it is looked at again when anything changes'
-        : `it is looked at again at ${instant(changesAt)}`,
+    next: nextAfter(reason, release, changesAt),
   };
 }

@@ -35,7 +35,7 @@ export function approveCommand() {
       ]),
     )
     .action(async (object, options) => {
-      const about = requireAbout(options);
+      const about = requireAbout(object, options);
       const signature = options.signature === undefined ? undefined : await readSignature(options.signature);
       await decide(object, 'approve', { ...about, signature }, options);
     });

@@ -20,5 +20,5 @@ export function rejectCommand() {
     .addOption(reasonOption())
     .addOption(outputOption())
     .addHelpText('after', examples([["holdfast reject release/hive --plan 3f2a9c0d --reason 'not before Monday'", '']]))
-    .action(async (object, options) => decide(object, 'reject', { ...requireAbout(options) }, options));
+    .action(async (object, options) => decide(object, 'reject', { ...requireAbout(object, options) }, options));
 }

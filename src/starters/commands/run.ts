@@ -36,7 +36,7 @@ With --wait the exit code is
   3    something could not be read, or nothing was measured about the new image (it is not rolled back then)
   4    a person is waited for: an approval, a pause, an incumbent that holds Enforce down
   5    rolled back
-  130  left with Ctrl-C; the release goes on, and holdfast status --watch follows it again
+  130  left with Ctrl-C; the release goes on, and holdfast status KIND/NAME --watch follows it again
 ${examples([
   ['holdfast run -f release.yaml --wait', 'the last step of a pipeline'],
   ['holdfast run -f release.yaml --wait || test $? = 4', 'an approval may come later'],

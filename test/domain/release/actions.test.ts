@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { signCommand } from '../../../src/domain/core/approval.ts';
+import { approveCommand } from '../../../src/domain/release/commands.ts';
 import { parseAction, type ReleaseAction } from '../../../src/domain/release/actions.ts';
 import { applyAction, whyRefused } from '../../../src/domain/release/apply-action.ts';
 import { approvalToVerify, needsVerification } from '../../../src/domain/release/apply-approval.ts';
@@ -207,7 +208,7 @@ describe('approving', () => {
   test('refuses a stale plan, naming the one that waits', () => {
     const stale = `sha256:${'00'.repeat(32)}`;
     expect(refusal(planning(), 'approve', { plan: stale }, waiting)).toBe(
-      `plan ${stale} is not the one that waits: that is ${waiting.planHash}; look at it (holdfast status) and decide about it by its own hash`,
+      `plan ${stale} is not the one that waits: that is ${waiting.planHash}; look at it (holdfast status release/hive) and decide about it by its own hash`,
     );
     const state = planning();
     expect(refusal(state, 'approve', { plan: stale })).toContain(`that is ${state.evaluation?.planHash}; look at it`);
@@ -271,7 +272,7 @@ describe('approving', () => {
     const sent = action('approve', { plan: state.evaluation?.planHash, signature: 'SIG' });
     expect(applyAction(state, sent, NOW, null)).toEqual({
       ok: false,
-      message: `this release has approvers, so an approval needs the SSH signature of one of them over the plan hash: ${signCommand(state.evaluation?.planHash ?? '')}`,
+      message: `this release has approvers, so an approval needs the SSH signature of one of them over the plan hash: ${approveCommand('hive', state.evaluation?.planHash ?? '', state.spec)}`,
     });
     expect(applyAction(state, sent, NOW, waiting)).toMatchObject({
       message: expect.stringContaining(signCommand(waiting.planHash)) as string,
@@ -468,7 +469,9 @@ describe('pinning', () => {
 
   test('says that a running rollout goes on first, and may be repeated', () => {
     const pinned = done(start(), 'pin', { image: TO_DIGEST }, waiting);
-    expect(pinned.record).toBe(`pins ${TO_DIGEST}; rollout hive-1 goes on first, unless it is aborted`);
+    expect(pinned.record).toBe(
+      `pins ${TO_DIGEST}; rollout hive-1 goes on first, unless holdfast abort release/hive --stop (or --roll-back)`,
+    );
     const again = applyAction(pinned.state, action('pin', { by: 'bob', image: TO_DIGEST }), NOW + 1, null);
     expect(again).toMatchObject({ ok: true, record: `pins ${TO_DIGEST}, which ana had pinned already` });
     expect(again.ok && again.state.pin).toEqual(pinned.state.pin);
@@ -535,7 +538,7 @@ describe('blocking', () => {
   test('is told to a running rollout, which goes on with what it has begun', () => {
     expect(done(start(), 'block', { image: TO_DIGEST }, waiting)).toMatchObject({
       forward: true,
-      record: `blocks ${TO_DIGEST}; targets that rollout hive-1 has begun go on until holdfast abort`,
+      record: `blocks ${TO_DIGEST}; targets that rollout hive-1 has begun go on until holdfast abort release/hive --stop (or --roll-back)`,
     });
     expect(done(start(), 'block', { image: 'v6-b1' }, waiting).record).toContain('rollout hive-1 has begun');
     expect(done(start(), 'block', { image: 'v5.0.0' }, waiting).record).toBe('blocks v5.0.0');
@@ -553,7 +556,7 @@ describe('blocking', () => {
   test('leaves a cooldown that is not over', () => {
     const state = (until: number) => start(spec(), { blocked: [{ ...entry, cooldownUntil: until }] });
     const answer = done(state(NOW + 1), 'unblock', { image: TO_DIGEST });
-    expect(answer.record).toBe(`unblocks ${TO_DIGEST}; its cooldown still holds it until holdfast retry`);
+    expect(answer.record).toBe(`unblocks ${TO_DIGEST}; its cooldown still holds it until holdfast retry release/hive`);
     expect(answer.state.blocked).toEqual([{ ...entry, cooldownUntil: NOW + 1, cooldownOnly: true }]);
     expect(done(state(NOW), 'unblock', { image: TO_DIGEST }).state.blocked).toEqual([]);
   });
@@ -651,7 +654,9 @@ describe('retrying', () => {
   test('says what stays blocked', () => {
     const of = spec({ blocklist: [TO_DIGEST] });
     const { state } = evaluate(start(of), observe(of, resolved('b1'), fleet(managed(FROM))), NOW);
-    expect(done(state, 'retry').record).toBe('retries every target now; v6-b1 stays blocked until holdfast unblock');
+    expect(done(state, 'retry').record).toBe(
+      `retries every target now; v6-b1 stays blocked until holdfast unblock release/hive ${TO_DIGEST}`,
+    );
   });
 
   test('of a target that is not there is refused, naming those that are', () => {
@@ -743,7 +748,7 @@ describe('releasing ownership and running now', () => {
       record: 'hands every target back as it is and ends',
     });
     expect(refusal(start(), 'releaseOwnership', {}, waiting)).toBe(
-      'rollout hive-1 is running; holdfast abort it first, so that nothing is left half done',
+      'rollout hive-1 is running; end it first, so that nothing is left half done: holdfast abort release/hive --stop (or --roll-back)',
     );
   });
 

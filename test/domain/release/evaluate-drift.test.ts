@@ -316,7 +316,7 @@ describe('three drifts by one other writer', () => {
     expect(viewOf(third)).toMatchObject({
       phase: 'Held',
       reason: 'SecondWriter',
-      message: `argocd has put its own image back 3 times (now ${SWAPPED}); stop it from writing the image, then holdfast retry`,
+      message: `argocd has put its own image back 3 times (now ${SWAPPED}); stop it from writing the image, then holdfast retry release/hive`,
     });
     expect(planned(third)).toEqual([]);
     // Back as applied, there is nothing to hold.

@@ -44,7 +44,7 @@ describe('the major guard', () => {
     expect(viewOf(up)).toMatchObject({
       phase: 'Held',
       reason: 'MajorChange',
-      message: `v7.0.0 (7.0.0) is major 7, the target was last given major 6 (${image('v6.9.0', 'a0')}); set allowMajorChange on the target, or pin it`,
+      message: `v7.0.0 is major 7, the target was last given major 6 (${image('v6.9.0', 'a0')}); set allowMajorChange: true on the target and apply the spec, or holdfast pin release/hive v7.0.0`,
     });
     expect(planned(up)).toEqual([]);
     const down = roll(image('v6-latest', 'a0'), resolved('b1', { tag: 'v5-latest', version: '5.0.0' }));
@@ -78,14 +78,14 @@ describe('the major guard', () => {
   });
 
   test.each([
-    ['what runs', image('edge', 'a0'), resolved('b1'), image('edge', 'a0')],
-    ['what is wanted', OLD, resolved('b1', { tag: 'edge', version: null, label: 'edge-b1' }), 'edge-b1'],
-  ])('holds where the version of %s is not known, and names the way out', (_what, from, line, which) => {
+    ['what runs', image('edge', 'a0'), resolved('b1'), image('edge', 'a0'), 'v6-latest'],
+    ['what is wanted', OLD, resolved('b1', { tag: 'edge', version: null, label: 'edge-b1' }), 'edge-b1', 'edge'],
+  ])('holds where the version of %s is not known, and names the way out', (_what, from, line, which, tag) => {
     const result = roll(from, line);
     expect(viewOf(result)).toMatchObject({
       phase: 'Held',
       reason: 'UnknownVersion',
-      message: `neither tag nor labels of ${which} tell its version, so a major change cannot be ruled out; give images the label org.opencontainers.image.version, or allowMajorChange or pin it`,
+      message: `neither tag nor labels of ${which} tell its version, so a major change cannot be ruled out; give images the label org.opencontainers.image.version, or set allowMajorChange: true on the target and apply the spec, or holdfast pin release/hive ${tag}@${digest('b1')}`,
     });
     expect(planned(result)).toEqual([]);
   });
@@ -114,7 +114,7 @@ describe('on a semver line', () => {
     expect(viewOf(result)).toMatchObject({
       phase: 'Held',
       reason: 'Downgrade',
-      message: `the target is ahead: ${from} (6.10.0) is newer than v6.9.0, the newest of ${REPOSITORY} ^v6\\.; pin v6.9.0 to go back on purpose`,
+      message: `the target is ahead: ${from} (6.10.0) is newer than v6.9.0, the newest of ${REPOSITORY} ^v6\\.; holdfast pin release/hive v6.9.0 goes back on purpose`,
     });
     expect(planned(roll(from, tagged('v6.9.0', 'b1'), { pin: 'v6.9.0' }))).toEqual(['web-1']);
   });
@@ -133,7 +133,7 @@ describe('on a semver line', () => {
     expect(viewOf(result)).toMatchObject({
       phase: 'Held',
       reason: 'UnknownVersion',
-      message: `neither tag nor labels of ${OLD} tell its version, so going back to an older version cannot be ruled out; give images the label org.opencontainers.image.version, or pin it`,
+      message: `neither tag nor labels of ${OLD} tell its version, so going back to an older version cannot be ruled out; give images the label org.opencontainers.image.version, or holdfast pin release/hive v6.9.0`,
     });
     const targets = [target('web-1', { allowMajorChange: true })];
     const unknown = roll(image('v6.9.0', 'a0'), resolved('b1', { tag: 'x', version: null, label: 'x-1' }), {
@@ -164,7 +164,7 @@ describe('the blocklist', () => {
     expect(viewOf(result)).toMatchObject({
       phase: 'Held',
       reason: 'Blocked',
-      message: `v6-b1 (${entry}) is blocked by spec.blocklist; held until v6-latest moves, or unblock or pin it`,
+      message: `v6-b1 (${entry}) is blocked by spec.blocklist; held until v6-latest moves; or remove it from spec.blocklist and apply the spec, or holdfast pin release/hive v6-latest@${digest('b1')}`,
     });
     expect(planned(result)).toEqual([]);
   });
@@ -174,7 +174,7 @@ describe('the blocklist', () => {
       track: { line: '^v6\\.' },
       blocklist: ['v6.1.0'],
     });
-    expect(viewOf(result).message).toContain('held until a newer tag is pushed, or');
+    expect(viewOf(result).message).toContain('held until a newer tag is pushed; or');
   });
 
   test('does not bind a pin', () => {
@@ -210,7 +210,7 @@ describe('what failed or was blocked before', () => {
 
   test('is held with who blocked it and why', () => {
     expect(viewOf(evaluate(blocking({}), observation, NOW)).message).toBe(
-      `v6-b1 (${digest('b1')}) is blocked by ana: leaks; held until v6-latest moves, or unblock or pin it`,
+      `v6-b1 (${digest('b1')}) is blocked by ana: leaks; held until v6-latest moves; or holdfast unblock release/hive ${digest('b1')}, or holdfast pin release/hive v6-latest@${digest('b1')}`,
     );
   });
 
@@ -220,7 +220,8 @@ describe('what failed or was blocked before', () => {
     expect(viewOf(before)).toMatchObject({
       phase: 'Held',
       reason: 'Cooldown',
-      message: 'v6-b1 failed (leaks) and is tried again at 2026-03-02T12:00:00Z; holdfast retry tries it now',
+      message:
+        'v6-b1 failed (leaks) and is tried again at 2026-03-02T12:00:00Z; holdfast retry release/hive tries it now',
     });
     expect(before.evaluation.changesAt).toBe(NOW + 1);
     expect(before.state.blocked).toHaveLength(1);

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
+import { linesOf } from '../../../src/domain/release/line.ts';
 import type { WorkloadSnapshot } from '../../../src/domain/release/observation.ts';
+import { releaseStatus } from '../../../src/domain/release/status.ts';
 import {
   fleet,
   image,
@@ -266,7 +268,7 @@ describe('a line that cannot be resolved', () => {
     expect(viewOf(after)).toMatchObject({
       phase: 'Failed',
       reason: 'Unmeasured',
-      message: 'NOT rolled back. Besides, the registry could not be read: unreachable; the phase is the last one known',
+      message: 'NOT rolled back. Besides, the registry could not be read: unreachable',
     });
     expect(after.state.conditions).toContainEqual(
       expect.objectContaining({ type: 'RegistryReachable', status: 'False', reason: 'Unreachable' }),
@@ -286,6 +288,33 @@ describe('a line that cannot be resolved', () => {
     expect(planned(result)).toEqual([]);
   });
 
+  test.each([
+    ['a person pinned', { pin: { image: '9.9.9', by: 'ana', reason: '', at: NOW } }, {}, 'holdfast unpin release/hive'],
+    ['the spec pins', {}, { pin: '9.9.9' }, 'change the pin in the spec and apply it'],
+    ['the spec tracks', {}, {}, 'change the track in the spec and apply it'],
+  ])('names the way out of what %s', (_, more, override, wayOut) => {
+    const of = spec({ targets: [target('web-1')], ...override });
+    const state = start(of, more);
+    const found = { 'web-1': managed(OLD) };
+    const line = linesOf(of, state.pin?.image ?? null)[0]?.key ?? '';
+    const observation = { ...observe(of, resolved('a0'), found), lines: { [line]: unread('missing') } };
+    const result = evaluate(state, observation, NOW);
+    expect(viewOf(result)).toMatchObject({ phase: 'Unknown', reason: 'LineUnresolved' });
+    expect(viewOf(result).message).toContain(wayOut);
+    expect(viewOf(result).message).not.toContain('the last one known');
+    expect(releaseStatus(result.state, null, NOW).waiting).toMatchObject({ who: 'person' });
+  });
+
+  test('is not "every target runs what is wanted": what is wanted is not there', () => {
+    const of = spec({ targets: [target('web-1')] });
+    const found = { 'web-1': managed(NEW) };
+    const before = evaluate(start(of), observe(of, resolved('b1'), found), NOW);
+    expect(releaseStatus(before.state, null, NOW).phase).toBe('Current');
+    const after = evaluate(before.state, observe(of, unread('missing'), found), NOW);
+    expect(viewOf(after)).toMatchObject({ phase: 'Current', reason: 'LineUnresolved' });
+    expect(releaseStatus(after.state, null, NOW)).toMatchObject({ phase: 'Unknown', waiting: { who: 'person' } });
+  });
+
   test('holds up no target on another line', () => {
     const observation = observe(of, resolved('b1'), { 'web-1': managed(OLD), 'web-2': managed(OLD) });
     const lines = { ...observation.lines, [`${REPOSITORY}:edge`]: unread() };
@@ -300,7 +329,7 @@ describe('a line that cannot be resolved', () => {
     expect(viewOf(result)).toMatchObject({
       phase: 'Unknown',
       reason: 'LineUnresolved',
-      message: `${REPOSITORY}:v6-latest was not read; the phase is the last one known`,
+      message: `${REPOSITORY}:v6-latest was not read; push it, or change the track in the spec and apply it`,
     });
   });
 });

@@ -141,7 +141,7 @@ describe('the modes', () => {
     );
     const both =
       'incumbent CronJob ops/a is active; suspend or delete it; incumbent CronJob ops/b is active; suspend or delete it';
-    expect(result.evaluation.modeReason).toBe(`paused by ana; holdfast resume; ${both}`);
+    expect(result.evaluation.modeReason).toBe(`paused by ana; holdfast resume release/hive; ${both}`);
     expect(result.state.conditions).toContainEqual(
       expect.objectContaining({ type: 'IncumbentActive', status: 'True', message: both }),
     );
@@ -151,10 +151,10 @@ describe('the modes', () => {
     const paused = at(start(spec(), { paused: { by: 'ana', reason: 'on call', at: NOW } }));
     expect(paused.evaluation).toMatchObject({
       effectiveMode: 'Shadow',
-      modeReason: 'paused by ana: on call; holdfast resume',
+      modeReason: 'paused by ana: on call; holdfast resume release/hive',
     });
     expect(at(start(spec(), { paused: { by: 'ana', reason: '', at: NOW } })).evaluation.modeReason).toBe(
-      'paused by ana; holdfast resume',
+      'paused by ana; holdfast resume release/hive',
     );
     expect(mayStart({ ...at(start()).state, paused: { by: 'ana', reason: '', at: NOW } })).toBe(false);
   });
@@ -392,7 +392,7 @@ describe('a target that failed', () => {
     expect(viewOf(result, 'web-2')).toMatchObject({
       phase: 'Held',
       reason: 'StoppedByFailure',
-      message: `${NEW} ended as Failed on web-1: NOT rolled back — unmeasured is not unhealthy; no target is started until holdfast retry, or until another image is wanted`,
+      message: `${NEW} ended as Failed on web-1: NOT rolled back — unmeasured is not unhealthy; no target is started until holdfast retry release/hive, or until another image is wanted`,
     });
     expect(planned(result)).toEqual([]);
     expect(result.state.targets['web-1']?.stuck).toEqual(stuck());
@@ -443,7 +443,11 @@ describe('a target that failed', () => {
     });
     const result = at(state);
     expect(viewOf(result, 'web-2')).toMatchObject({ phase: 'Held', reason, message: 'by ana' });
-    expect(viewOf(result, 'web-1')).toMatchObject({ phase: 'Held', reason: expected, message: 'by ana (on web-2)' });
+    expect(viewOf(result, 'web-1')).toMatchObject({
+      phase: 'Held',
+      reason: expected,
+      message: 'by ana (on web-2); holdfast retry release/hive tries it again',
+    });
     expect(planned(result)).toEqual([]);
   });
 });
@@ -544,6 +548,7 @@ describe('a rejected plan', () => {
     reason: 'not today',
     at: NOW,
   };
+  const takesBack = `holdfast retry release/hive takes that back, and so does holdfast approve release/hive --plan ${rejected.planHash}`;
 
   test('is held, and comes to the same again', () => {
     const result = at({ ...asked.state, approval: rejected });
@@ -551,11 +556,11 @@ describe('a rejected plan', () => {
     expect(viewOf(result)).toMatchObject({
       phase: 'Held',
       reason: 'Rejected',
-      message: 'ana rejected this plan: not today; holdfast approve or retry takes that back',
+      message: `ana rejected this plan: not today; ${takesBack}`,
     });
     expect(planned(at(result.state))).toEqual([]);
     expect(viewOf(at({ ...asked.state, approval: { ...rejected, reason: '' } })).message).toBe(
-      'ana rejected this plan; holdfast approve or retry takes that back',
+      `ana rejected this plan; ${takesBack}`,
     );
   });
 

@@ -14,7 +14,8 @@ test('H-A10 a paused Deployment stops before any patch, with the reason paused',
   expect(judgePreflight(address, NEW, { ...of, spec: { ...of.spec, paused: true } })).toEqual({
     kind: 'fail',
     reason: 'WorkloadPaused',
-    message: 'Deployment shop/web is paused: a new image would not roll; resume it (kubectl rollout resume)',
+    message:
+      'Deployment shop/web is paused: a new image would not roll; resume it: kubectl -n shop rollout resume deployment/web',
   });
 });
 

@@ -89,7 +89,8 @@ test('H-A10 a Deployment that turns paused during the wait stops it at once with
     verdict: {
       kind: 'fail',
       reason: 'WorkloadPaused',
-      message: 'Deployment shop/web is paused, so nothing rolls; resume it (kubectl rollout resume) when it may',
+      message:
+        'Deployment shop/web is paused, so nothing rolls; resume it when it may: kubectl -n shop rollout resume deployment/web',
     },
     block: false,
   });

@@ -279,7 +279,7 @@ describe('the phase of a release and what it waits for', () => {
         for: `an approval of v6-b1 on 3 targets (plan ${hash})`,
         since: SINCE,
         who: 'person',
-        next: `holdfast approve release/hive --plan ${hash}, or reject`,
+        next: `holdfast approve release/hive --plan ${hash}; or holdfast reject release/hive --plan ${hash}`,
       },
     });
   });
@@ -305,7 +305,7 @@ describe('the phase of a release and what it waits for', () => {
         for: `an approval of v6-b1 on web-2, web-3 (plan ${living.planHash})`,
         since: '2026-03-02T12:00:01Z',
         who: 'person',
-        next: `holdfast approve release/hive --plan ${living.planHash}, or reject`,
+        next: `holdfast approve release/hive --plan ${living.planHash}; or holdfast reject release/hive --plan ${living.planHash}`,
       },
     });
     // While another target moves, the release does.
@@ -346,7 +346,7 @@ describe('the phase of a release and what it waits for', () => {
         for: 'resume of rollout hive-1',
         since: SINCE,
         who: 'person',
-        next: 'holdfast resume release/hive, or abort',
+        next: 'holdfast resume release/hive; or holdfast abort release/hive --stop (or --roll-back)',
       },
     });
     const shadow = rollout([rolling('web-1', { step: 'Soaking' })], { mode: 'Shadow' });
@@ -354,7 +354,7 @@ describe('the phase of a release and what it waits for', () => {
       for: 'mode Enforce: rollout hive-1 is frozen where it is',
       since: SINCE,
       who: 'person',
-      next: 'holdfast set-mode release/hive Enforce, or abort',
+      next: 'holdfast set-mode release/hive Enforce; or holdfast abort release/hive --stop (or --roll-back)',
     });
   });
 
@@ -377,7 +377,7 @@ describe('the phase of a release and what it waits for', () => {
         for: 'web-2, which is RolledBack: crash loop',
         since: SINCE,
         who: 'person',
-        next: 'another image is rolled as soon as one is wanted; holdfast retry tries this one again',
+        next: 'another image is rolled as soon as one is wanted; holdfast retry release/hive tries this one again',
       },
     });
     const failed = { ...rolledBack, stuck: { ...stuck, phase: 'Failed' as const, message: 'not measured' } };
@@ -421,7 +421,7 @@ describe('the phase of a release and what it waits for', () => {
       for: 'mode Enforce',
       since: SINCE,
       who: 'person',
-      next: 'holdfast set-mode Enforce',
+      next: 'holdfast set-mode release/hive Enforce',
     });
     expect(statusOf(evaluated({ mode: 'Observe' }))).toMatchObject({ phase: 'Pending', waiting: { who: 'person' } });
     const paused = { by: 'bob', reason: '', at: NOW - MINUTE };
@@ -429,7 +429,7 @@ describe('the phase of a release and what it waits for', () => {
       for: 'resume: paused by bob',
       since: '2026-03-02T11:59:00Z',
       who: 'person',
-      next: 'holdfast resume',
+      next: 'holdfast resume release/hive',
     });
     const of = spec({ incumbents: [{ namespace: 'ops', name: 'nightly' }] });
     const observation = observe(of, resolved('b1'), fleet(managed(FROM)));
@@ -455,6 +455,28 @@ describe('the phase of a release and what it waits for', () => {
     expect(statusOf(evaluated({ minimumAge: '1h' })).waiting).toMatchObject({
       who: 'time',
       next: 'it is looked at again at 2026-03-02T13:00:00Z',
+    });
+  });
+
+  test.each(['Aborted', 'Rejected'] as const)('Held (%s): the command that lifts it', (reason) => {
+    const { state } = evaluate(start(spec()), observe(spec(), resolved('b1'), fleet(managed(FROM))), NOW);
+    const memory = state.targets['web-1'];
+    if (memory === undefined) throw new Error('web-1 was read');
+    const stuck = {
+      phase: 'Held',
+      reason,
+      message: 'by ana',
+      image: TO,
+      wanted: TO,
+      rollbackTo: null,
+      at: NOW,
+    } as const;
+    const stopped = { ...state, targets: { ...state.targets, 'web-1': { ...memory, stuck } } };
+    const after = evaluate(stopped, observe(spec(), resolved('b1'), fleet(managed(FROM))), NOW).state;
+    expect(statusOf(after).waiting).toMatchObject({
+      for: `web-1 (${reason}): by ana`,
+      who: 'person',
+      next: 'holdfast retry release/hive; another image is rolled as soon as one is wanted',
     });
   });
 
@@ -558,7 +580,7 @@ describe('a release in the Temporal UI', () => {
       [
         '**Pending** in Shadow',
         '',
-        'Waits for mode Enforce, since 2026-03-02T12:00:00Z (person); next: holdfast set-mode Enforce',
+        'Waits for mode Enforce, since 2026-03-02T12:00:00Z (person); next: holdfast set-mode release/hive Enforce',
         '',
         '- web-3: Pending Planned, v6-b1 is to be rolled',
         '- web-1: Current, runs v6-b1',
@@ -574,7 +596,7 @@ describe('a release in the Temporal UI', () => {
     const living = rollout([rolling('web-1', { step: 'Soaking' })]);
     expect(statusText(statusOf(state, living))).toBe(
       [
-        '**RollingOut** in Shadow (paused by bob; holdfast resume)',
+        '**RollingOut** in Shadow (paused by bob; holdfast resume release/hive)',
         '',
         `Rollout hive-1, plan \`${living.planHash}\``,
         '',
