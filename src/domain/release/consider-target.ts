@@ -7,6 +7,7 @@ import { driftedTarget } from './drifted-target.ts';
 import { blockHold, hold, workloadHold } from './hold.ts';
 import { isOfOtherRelease } from './marks.ts';
 import type { WorkloadSnapshot } from './observation.ts';
+import type { UnreadReason } from './reasons.ts';
 import { baselineOf } from './remember-target.ts';
 import { desiredImage } from './settle-target.ts';
 import { targetName } from './spec.ts';
@@ -31,7 +32,7 @@ export function considerTarget(of: TargetCase): Consideration {
   return workload.image === desired ? targetAsWanted(placed) : targetToMove(placed);
 }
 
-function unreadReason(why: UnmeasuredCause): string {
+function unreadReason(why: UnmeasuredCause): UnreadReason {
   switch (why) {
     case 'denied':
       return 'AccessDenied';
@@ -52,7 +53,8 @@ function asLastSeen(of: TargetCase, line: Unmeasured): Consideration {
   const name = targetName(of.spec);
   const before = of.state.evaluation?.targets.find((t) => t.name === name);
   const { stuck } = of.memory;
-  const reason = line.why === 'missing' || line.why === 'empty' ? 'LineUnresolved' : 'RegistryUnreachable';
+  const reason: UnreadReason =
+    line.why === 'missing' || line.why === 'empty' ? 'LineUnresolved' : 'RegistryUnreachable';
   const wayOut = reason === 'LineUnresolved' ? `; ${resolvableAgain(of)}` : '';
   const last = before === undefined || before.phase === 'Unknown' ? '' : '; the phase is the last one known';
   const unread = `${line.message}${wayOut}`;

@@ -4,6 +4,7 @@ import type { Hold } from './hold.ts';
 import type { Line } from './line.ts';
 import type { Observation, TargetObservation, WorkloadSnapshot } from './observation.ts';
 import type { PlanItem, TargetPhase, TargetView } from './plan.ts';
+import type { PlannedReason } from './reasons.ts';
 import { desiredImage } from './settle-target.ts';
 import { targetName, workloadOf, type TargetSpec } from './spec.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
@@ -71,7 +72,7 @@ export function wants(
   item: Omit<PlanItem, 'target' | 'from'>,
   message: string,
 ): Consideration {
-  const reason = phase === 'Drifted' ? 'OutOfBand' : item.action === 'verify' ? 'Unproven' : 'Planned';
+  const reason: PlannedReason = phase === 'Drifted' ? 'OutOfBand' : item.action === 'verify' ? 'Unproven' : 'Planned';
   return {
     view: viewOf(of, phase, reason, message),
     item: { target: targetName(of.spec), from: of.image, ...item, ...versionOf(of, item) },

@@ -26,11 +26,29 @@ export interface PlanItem {
 }
 
 /** Phases of a target as people see them. */
-export type TargetPhase =
-  'Current' | 'Pending' | 'Held' | 'Drifted' | 'RollingOut' | 'RolledBack' | 'Failed' | 'Unknown';
+export const targetPhases = [
+  'Current',
+  'Pending',
+  'Held',
+  'Drifted',
+  'RollingOut',
+  'RolledBack',
+  'Failed',
+  'Unknown',
+] as const;
+export type TargetPhase = (typeof targetPhases)[number];
 
 /** Sub-phases of RollingOut. */
-export type RolloutStep = 'Preflight' | 'Approval' | 'Patching' | 'Rolling' | 'Soaking' | 'RollingBack' | 'Recovering';
+export const rolloutSteps = [
+  'Preflight',
+  'Approval',
+  'Patching',
+  'Rolling',
+  'Soaking',
+  'RollingBack',
+  'Recovering',
+] as const;
+export type RolloutStep = (typeof rolloutSteps)[number];
 
 /** Stable words for why a target is Held; programs may branch on them. */
 export const heldReasons = [

@@ -6,8 +6,27 @@ import { releasePhase } from './release-phase.ts';
 import type { ReleaseState } from './state.ts';
 
 /** Types of a release's conditions; `Ready`, `Reconciling` and `Stalled` mean what they mean in Flux. */
-export type ReleaseConditionType =
-  'Ready' | 'Reconciling' | 'Stalled' | 'RegistryReachable' | 'Degraded' | 'IncumbentActive';
+export const releaseConditionTypes = [
+  'Ready',
+  'Reconciling',
+  'Stalled',
+  'RegistryReachable',
+  'Degraded',
+  'IncumbentActive',
+] as const;
+export type ReleaseConditionType = (typeof releaseConditionTypes)[number];
+
+/** Reasons of conditions beside the release's phases and the reasons of its targets. */
+export const conditionReasons = [
+  'Progressing',
+  'Idle',
+  'NotStalled',
+  'Resolved',
+  'Unreachable',
+  'AsExpected',
+  'NoneActive',
+  'Active',
+] as const;
 
 interface Said {
   readonly type: ReleaseConditionType;

@@ -12,8 +12,17 @@ import type { RolloutState } from './rollout.ts';
  * - `Held`: a target is Held, or drifted and may not be brought back now.
  * - `Current`: every target runs what is wanted.
  */
-export type ReleasePhase =
-  'Suspended' | 'AwaitingApproval' | 'RollingOut' | 'Degraded' | 'Unknown' | 'Pending' | 'Held' | 'Current';
+export const releasePhases = [
+  'Suspended',
+  'AwaitingApproval',
+  'RollingOut',
+  'Degraded',
+  'Unknown',
+  'Pending',
+  'Held',
+  'Current',
+] as const;
+export type ReleasePhase = (typeof releasePhases)[number];
 
 /** The word for a release. */
 export function releasePhase(

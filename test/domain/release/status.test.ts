@@ -562,7 +562,7 @@ describe('since when something is waited for', () => {
     expect(waiting({})?.for).toMatch(/^an approval/);
     expect(waiting({ mode: 'Shadow' })).toMatchObject({
       for: 'mode Enforce: rollout hive-1 is frozen where it is',
-      next: 'holdfast set-mode release/hive Enforce, or abort',
+      next: 'holdfast set-mode release/hive Enforce; or holdfast abort release/hive --stop (or --roll-back)',
     });
     expect(waiting({ paused: true })?.for).toBe('resume of rollout hive-1');
   });
