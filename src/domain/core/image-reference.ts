@@ -101,3 +101,13 @@ function wrong(text: string, part: ImageReferencePart, why: string): ImageRefere
 function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
+
+/** The form of a digest as people may name it: whole, or at least its first twelve digits, `sha256:` or not. */
+export const digestNamePattern = /^(sha256:)?[0-9a-f]{12,64}$/;
+
+/** Whether what a person typed names a digest. */
+export function namesDigest(typed: string, digest: string | null): boolean {
+  return (
+    digest !== null && digestNamePattern.test(typed) && digest.startsWith(`sha256:${typed.replace(/^sha256:/, '')}`)
+  );
+}

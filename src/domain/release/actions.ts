@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { modeSchema } from '../core/mode.ts';
 import { formatDuration } from '../core/duration.ts';
+import { digestNamePattern } from '../core/image-reference.ts';
 import { planHashPattern } from '../core/plan-hash.ts';
 import { blockSchema, pinSchema, releaseSpec, type ReleaseSpec } from './spec.ts';
 
@@ -16,7 +17,9 @@ const who = { by, reason };
 const planHashSchema = z
   .string()
   .regex(planHashPattern, 'expected the hash of a plan, or at least its first eight digits, as status shows it');
-const digestSchema = z.string().regex(/^sha256:[a-f0-9]{64}$/, 'expected sha256: and 64 hexadecimal digits');
+const digestSchema = z
+  .string()
+  .regex(digestNamePattern, 'expected a digest, or at least its first twelve digits, as status shows it');
 const name = z.string().min(1).max(253);
 
 const about = {

@@ -1,4 +1,5 @@
 import { findSigner } from '../core/approval.ts';
+import { namesDigest } from '../core/image-reference.ts';
 import { namesPlanHash } from '../core/plan-hash.ts';
 import { parsePublicKey } from '../core/ssh-key.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
@@ -189,9 +190,14 @@ function findWaiting(
       message: `target ${action.target ?? ''} does not wait for anybody; waiting: ${waiting.items.map((i) => i.target).join(', ')}`,
     };
   }
-  const other = items.find((item) => action.digest !== undefined && imageParts(item.to).digest !== action.digest);
+  const { digest } = action;
+  const other = items.find((item) => digest !== undefined && !namesDigest(digest, imageParts(item.to).digest));
   if (other !== undefined) {
-    return { message: `digest ${action.digest ?? ''} is not what waits: ${other.target} waits for ${other.to}` };
+    return { message: `digest ${digest ?? ''} is not what waits: ${other.target} waits for ${other.to}` };
+  }
+  const meant = [...new Set(items.map((item) => imageParts(item.to).digest))];
+  if (digest !== undefined && meant.length > 1) {
+    return { message: `digest ${digest} names several that wait: ${meant.join(', ')}; give more of its digits` };
   }
   return { ...waiting, items };
 }

@@ -12,7 +12,7 @@ export function setMode(state: ReleaseState, action: ActionOf<'setMode'>, rollou
   const options = { effect: 'evaluate', forward: rollout !== null } as const;
   const before = state.spec.mode;
   if (before === action.mode) return accepted(state, `sets mode ${action.mode}, which it was already`, options);
-  const freezes = rollout !== null && action.mode !== 'Enforce' ? `; rollout ${rollout.id} is frozen where it is` : '';
+  const freezes = frozen(action.mode, rollout);
   return accepted(
     { ...state, spec: { ...state.spec, mode: action.mode }, generation: state.generation + 1 },
     `sets mode ${action.mode}, was ${before}${freezes}`,
@@ -36,15 +36,30 @@ export function applySpec(
   const lines = new Map(before.targets.map((t) => [targetName(t), lineFor(before, t, personPin).key]));
   const moved = (target: TargetSpec): boolean => lines.get(targetName(target)) !== lineFor(spec, target, personPin).key;
   const changed = changeMemories({ ...state, spec, generation: state.generation + 1 }, moved, fresh);
-  return accepted(changed, `applies a new spec: ${whatChanged(before, spec)}`, {
+  const freezes = before.mode === spec.mode ? '' : frozen(spec.mode, rollout);
+  return accepted(changed, `applies a new spec: ${whatChanged(before, spec)}${freezes}`, {
     effect: 'evaluate',
     forward: rollout !== null && before.mode !== spec.mode,
   });
 }
 
+/** What becomes of a rollout that is under way. */
+function frozen(mode: ReleaseSpec['mode'], rollout: RolloutState | null): string {
+  return rollout !== null && mode !== 'Enforce' ? `; rollout ${rollout.id} is frozen where it is` : '';
+}
+
+/** Fields that say what may happen without a person, which a file changes in silence where it does not name them. */
+const told = ['mode', 'suspend', 'approval', 'onFailure', 'pin'] as const satisfies readonly (keyof ReleaseSpec)[];
+
 function whatChanged(before: ReleaseSpec, after: ReleaseSpec): string {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return keys.filter((key) => written(before, key) !== written(after, key)).join(', ');
+  const changed = keys.filter((key) => written(before, key) !== written(after, key));
+  const values = told.filter((key) => changed.includes(key));
+  const others = changed.filter((key) => !values.some((value) => value === key));
+  return [
+    ...values.map((key) => `${key} ${String(after[key] ?? 'none')}, was ${String(before[key] ?? 'none')}`),
+    ...(others.length === 0 ? [] : [others.join(', ')]),
+  ].join('; ');
 }
 
 function written(spec: ReleaseSpec, key: string): string {

@@ -17,7 +17,7 @@ export function approveCommand() {
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .option('--plan <hash>', 'the plan that is meant, by its hash as status shows it')
-    .option('--digest <digest>', 'the digest that is meant')
+    .option('--digest <digest>', 'the digest that is meant, its first twelve digits at least')
     .option('--target <name>', 'the target whose step is meant')
     .option(
       '--signature <file>',
@@ -30,7 +30,7 @@ export function approveCommand() {
       'after',
       examples([
         ['holdfast approve release/hive --plan 3f2a9c0d', ''],
-        ['holdfast approve release/hive --target north --digest sha256:9f86d081884c7d65…', ''],
+        ['holdfast approve release/hive --target north --digest 9f86d081884c', 'the digest as status shows it'],
         ['holdfast approve release/hive --plan 3f2a9c0d --signature approval.sig', 'where the spec names approvers'],
       ]),
     )

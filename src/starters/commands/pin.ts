@@ -20,7 +20,10 @@ export function pinCommand() {
       'after',
       examples([
         ["holdfast pin release/hive v6.1.4 --reason 'v6.2 loses agents'", ''],
-        ['holdfast pin release/hive sha256:9f86d081884c7d65…', 'a digest in full'],
+        [
+          'holdfast pin release/hive sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+          'a digest in full',
+        ],
       ]),
     )
     .action((object, image, options) => decide(object, 'pin', { image }, options));

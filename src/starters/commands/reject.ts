@@ -14,7 +14,7 @@ export function rejectCommand() {
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .option('--plan <hash>', 'the plan that is meant, by its hash as status shows it')
-    .option('--digest <digest>', 'the digest that is meant')
+    .option('--digest <digest>', 'the digest that is meant, its first twelve digits at least')
     .option('--target <name>', 'the target whose step is meant')
     .addOption(asOption())
     .addOption(reasonOption())

@@ -88,7 +88,11 @@ describe('an action off the wire', () => {
     ['approve', { by: 'ana' }, 'approve refused: approve: expected what this is about: plan, digest or target'],
     ['reject', { by: 'ana' }, 'reject refused: reject: expected what this is about: plan, digest or target'],
     ['approve', { by: 'ana', plan: 'abc' }, 'approve refused: plan: expected the hash of a plan, or at least'],
-    ['approve', { by: 'ana', digest: 'sha256:abc' }, 'approve refused: digest: expected sha256: and 64 hexadecimal'],
+    [
+      'approve',
+      { by: 'ana', digest: 'sha256:abc' },
+      'approve refused: digest: expected a digest, or at least its first twelve digits',
+    ],
     ['approve', { by: 'ana', target: '' }, 'approve refused: target: '],
     [
       'approve',
@@ -166,6 +170,8 @@ describe('approving', () => {
     for (const about of [
       { target: 'web-2' },
       { digest: TO_DIGEST },
+      { digest: TO_DIGEST.slice(0, 'sha256:'.length + 12) },
+      { digest: TO_DIGEST.slice('sha256:'.length).slice(0, 12) },
       { plan: waiting.planHash },
       { plan: 'abababab', target: 'web-2', digest: TO_DIGEST },
     ]) {
@@ -223,6 +229,15 @@ describe('approving', () => {
     );
     const two = rollout([rolling('web-1', { step: 'Approval' }), rolling('web-2', { step: 'Approval' })]);
     expect(refusal(planning(), 'approve', { target: 'web-9' }, two)).toContain('waiting: web-1, web-2');
+  });
+
+  test('refuses digits that name two digests which wait', () => {
+    const [one, alike] = [rolling('web-1', { step: 'Approval' }), rolling('web-2', { step: 'Approval' })];
+    const to = alike.item.to.replace(/0$/, '1');
+    const two = rollout([one, { ...alike, item: { ...alike.item, to } }]);
+    const digits = TO_DIGEST.slice(0, 'sha256:'.length + 12);
+    expect(refusal(planning(), 'approve', { digest: digits }, two)).toContain(`${digits} names several that wait`);
+    expect(done(planning(), 'approve', { digest: digits, target: 'web-1' }, two).decides).toEqual(['web-1']);
   });
 
   test('refuses where nothing waits', () => {
@@ -732,8 +747,15 @@ describe('changing mode and spec', () => {
   test('a spec with another mode is told to a running rollout', () => {
     expect(done(start(), 'applySpec', { spec: spec({ mode: 'Shadow' }) }, waiting)).toMatchObject({
       forward: true,
-      record: 'applies a new spec: mode',
+      record: 'applies a new spec: mode Shadow, was Enforce; rollout hive-1 is frozen where it is',
     });
+    expect(done(start(spec({ mode: 'Shadow' })), 'applySpec', { spec: spec() }, waiting).record).toBe(
+      'applies a new spec: mode Enforce, was Shadow',
+    );
+    const other = spec({ mode: 'Shadow', approval: 'beforeFirst', suspend: true, pin: 'v6.0.0', soak: '1h' });
+    expect(done(start(), 'applySpec', { spec: other }).record).toBe(
+      'applies a new spec: mode Shadow, was Enforce; suspend true, was false; approval beforeFirst, was none; pin v6.0.0, was none; soak',
+    );
     expect(done(start(), 'applySpec', { spec: spec({ mode: 'Shadow' }) }).forward).toBe(false);
     expect(done(start(), 'applySpec', { spec: spec({ minimumAge: '1h', freeze: [] }) }).record).toBe(
       'applies a new spec: freeze, minimumAge',
