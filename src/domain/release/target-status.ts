@@ -8,7 +8,7 @@ export interface TargetStatus extends Omit<TargetView, 'desiredLabel'> {
 }
 
 /** Steps of a rollout as people see them; those that are ours alone belong to the step before. */
-const shownSteps: Readonly<Record<TargetRollout['step'], RolloutStep | null>> = {
+export const shownSteps: Readonly<Record<TargetRollout['step'], RolloutStep | null>> = {
   Waiting: null,
   Preflight: 'Preflight',
   Approval: 'Approval',

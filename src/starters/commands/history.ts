@@ -11,7 +11,7 @@ import { withTemporal } from '../temporal/connect.ts';
 export function historyCommand() {
   return new Command('history')
     .description(
-      'The rollouts that ended, the newest first: when, what came of it, and of each target that did not end well; and who decided what, when and why, with what was refused.',
+      'The rollout that is under way and those that ended, the newest first: when, what came of it, and of each target that did not end well; and who decided what, when and why, with what was refused.',
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .addOption(outputOption())
@@ -25,13 +25,13 @@ export function historyCommand() {
     )
     .action(async (object, { output }) => {
       const history = await withTemporal((temporal) => askHistory(temporal, object.name));
-      const { rollouts, rollbacks, lastRollouts, evidence, dropped } = history;
+      const { rollouts, rollbacks, rollout, lastRollouts, evidence, dropped } = history;
       if (output !== 'table') {
         const newestFirst = { items: lastRollouts.toReversed(), evidence: evidence.toReversed() };
-        printData(output, { kind: history.kind, name: history.name, rollouts, rollbacks, ...newestFirst, dropped });
+        printData(output, { kind: history.kind, name: history.name, rollouts, rollbacks, rollout, ...newestFirst, dropped });
         return;
       }
-      if (lastRollouts.length === 0) note(`release/${object.name} has rolled nothing yet`);
+      if (lastRollouts.length === 0 && rollout === null) note(`release/${object.name} has rolled nothing yet`);
       const view = historyView(history);
       if (view !== '') print(view);
     });

@@ -1,14 +1,16 @@
-import type { EvidenceView, ReleaseHistory, RolloutView } from '../../domain/release/history.ts';
+import type { EvidenceView, ReleaseHistory, RolloutView, RunningView } from '../../domain/release/history.ts';
 import { span, toSeconds } from '../output/instants.ts';
 import { paintPhase } from '../output/paint.ts';
 import { table } from '../output/table.ts';
 import { shortImage } from './short-image.ts';
 
 /** Rollouts, and who decided what, as `holdfast history` shows them: the newest first. */
-export function historyView({ lastRollouts, rollouts, evidence, dropped }: ReleaseHistory): string {
+export function historyView({ rollout, lastRollouts, rollouts, evidence, dropped }: ReleaseHistory): string {
   const decided = decisions(evidence);
   return [
-    ...(lastRollouts.length === 0 ? [] : [rolloutTable(lastRollouts.toReversed(), rollouts)]),
+    ...(lastRollouts.length === 0 && rollout === null
+      ? []
+      : [rolloutTable(rollout, lastRollouts.toReversed(), rollouts)]),
     ...(decided.length === 0 ? [] : [decisionTable(decided.toReversed(), dropped)]),
   ].join('\n\n');
 }
@@ -18,8 +20,8 @@ function decisions(evidence: readonly EvidenceView[]): EvidenceView[] {
   return evidence.filter(({ kind }) => kind === 'decision' || kind === 'override');
 }
 
-function rolloutTable(rollouts: readonly RolloutView[], all: number): string {
-  const rows = rollouts.flatMap((rollout) => [
+function rolloutTable(running: RunningView | null, rollouts: readonly RolloutView[], all: number): string {
+  const ended = rollouts.flatMap((rollout) => [
     [
       rollout.id,
       toSeconds(rollout.startedAt),
@@ -27,19 +29,29 @@ function rolloutTable(rollouts: readonly RolloutView[], all: number): string {
       paintPhase(rollout.outcome),
       rollout.attempts === undefined ? rollout.message : `${rollout.message} (${rollout.attempts} attempts)`,
     ],
-    ...rollout.targets.map((target) => [
-      `  ${target.name}`,
-      '',
-      '',
-      paintPhase(target.phase),
-      `${shortImage(target.from)} to ${shortImage(target.to)}${target.reason === '' ? '' : `: ${target.reason}`}`,
-    ]),
+    ...targetRows(rollout.targets),
   ]);
-  const older = all - rollouts.length;
+  const now = running === null ? [] : [runningRow(running), ...targetRows(running.targets)];
+  // The one that is under way is counted, too.
+  const older = all - rollouts.length - (running === null ? 0 : 1);
   return [
-    table(['ROLLOUT', 'STARTED', 'TOOK', 'OUTCOME', 'MESSAGE'], rows),
+    table(['ROLLOUT', 'STARTED', 'TOOK', 'OUTCOME', 'MESSAGE'], [...now, ...ended]),
     ...(older > 0 ? [`${older} older ones are in Temporal's own history`] : []),
   ].join('\n');
+}
+
+function runningRow({ id, startedAt, message }: RunningView): string[] {
+  return [id, toSeconds(startedAt), '', 'under way', message];
+}
+
+function targetRows(targets: RunningView['targets']): string[][] {
+  return targets.map((target) => [
+    `  ${target.name}`,
+    '',
+    '',
+    paintPhase(target.phase),
+    `${shortImage(target.from)} to ${shortImage(target.to)}${target.reason === '' ? '' : `: ${target.reason}`}`,
+  ]);
 }
 
 function decisionTable(entries: readonly EvidenceView[], dropped: number): string {

@@ -82,7 +82,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
 
   setHandler(statusQuery, status);
-  setHandler(historyQuery, () => releaseHistory(state));
+  setHandler(historyQuery, () => releaseHistory(state, rollout));
   setHandler(rolloutReportSignal, (report) => {
     if (report.kind === 'state') rollout = unpack(report.state);
     else if (rollout?.id === report.rollout) {

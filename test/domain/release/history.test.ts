@@ -4,7 +4,7 @@ import { parseAction } from '../../../src/domain/release/actions.ts';
 import { absorbOutcome } from '../../../src/domain/release/absorb-outcome.ts';
 import { releaseHistory } from '../../../src/domain/release/history.ts';
 import { recordRefusal } from '../../../src/domain/release/record-decision.ts';
-import { rollout, wentBack } from './rollout-world.ts';
+import { promoted, rolling, rollout, wentBack } from './rollout-world.ts';
 import { NOW, spec, start } from './world.ts';
 
 const at = new Date(NOW).toISOString().replace('.000Z', 'Z');
@@ -15,7 +15,7 @@ test('history tells who decided what and why, what was refused, and how rollouts
   const paused = applyAction(start(spec()), parsed.action, NOW, null);
   if (!paused.ok) throw new Error(paused.message);
   const refused = recordRefusal(paused.state, 'approve by signal: nothing waits', NOW);
-  const history = releaseHistory(absorbOutcome(refused, rollout([wentBack('web-1')]), NOW + 1_000));
+  const history = releaseHistory(absorbOutcome(refused, rollout([wentBack('web-1')]), NOW + 1_000), null);
 
   expect(history).toMatchObject({
     kind: 'Release',
@@ -32,4 +32,24 @@ test('history tells who decided what and why, what was refused, and how rollouts
   ]);
   expect(history.evidence[0]).toMatchObject({ at, message: expect.stringContaining('[redacted]') as string });
   expect(JSON.stringify(history)).not.toContain('hunter2');
+});
+
+test('a rollout that is under way is in it, with what it has come to so far', () => {
+  const restoring = rolling('web-2', { step: 'Restoring' });
+  const living = rollout([promoted('web-1'), restoring, rolling('web-3', { step: 'Waiting' })]);
+  expect(releaseHistory(start(spec()), living)).toMatchObject({
+    lastRollouts: [],
+    rollout: {
+      id: 'hive-1',
+      planHash: living.planHash,
+      startedAt: at,
+      message: '1 of 3 targets promoted so far',
+      targets: [
+        { name: 'web-1', phase: 'Current' },
+        // As status shows it.
+        { name: 'web-2', phase: 'Rolling' },
+      ],
+    },
+  });
+  expect(releaseHistory(start(spec()), null).rollout).toBeNull();
 });

@@ -7,6 +7,7 @@ const history: ReleaseHistory = {
   name: 'hive',
   rollouts: 3,
   rollbacks: 1,
+  rollout: null,
   lastRollouts: [
     {
       id: 'hive-3',
@@ -44,4 +45,21 @@ test('history shows rollouts, and who decided what, the newest first', () => {
 
 test('a release that rolled nothing and about which nobody decided has no history', () => {
   expect(historyView({ ...history, rollouts: 0, lastRollouts: [], evidence: [] })).toBe('');
+});
+
+test('a rollout that is under way stands first, the first one of a release too', () => {
+  const rollout = {
+    id: 'hive-1',
+    planHash: 'sha256:ab',
+    startedAt: '2026-11-30T06:00:00.000Z',
+    message: '1 of 2 targets promoted so far',
+    targets: [{ name: 'canary', phase: 'Current', from: 'a/b:v6', to: 'a/b:v7', reason: '' }],
+  } as const;
+  expect(historyView({ ...history, rollouts: 1, rollout, lastRollouts: [], evidence: [] })).toBe(
+    [
+      'ROLLOUT   STARTED               TOOK  OUTCOME    MESSAGE',
+      'hive-1    2026-11-30T06:00:00Z        under way  1 of 2 targets promoted so far',
+      '  canary                              Current    v6 to v7',
+    ].join('\n'),
+  );
 });
