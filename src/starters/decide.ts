@@ -29,6 +29,6 @@ export async function decide(
   const given = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
   const payload = { by, reason: redact(options.reason), ...given };
   const answer = await withTemporal((temporal) => sendAction(temporal, object.name, action, payload));
-  if (options.output === 'table') print(`${formatObjectName(object)}: ${by} ${answer.message}`);
-  else printData(options.output, { object: formatObjectName(object), by, ...answer });
+  if (options.output === 'table') print(`${formatObjectName(object)}: ${answer.by} ${answer.message}`);
+  else printData(options.output, { object: formatObjectName(object), ...answer });
 }

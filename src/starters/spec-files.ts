@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { counted } from '../domain/core/counted.ts';
 import { formatFinding, type Finding } from '../domain/core/finding.ts';
 import { loadSpecs, type LoadedSpec, type SpecFile } from '../domain/core/spec-file.ts';
 import { CliError } from './cli-error.ts';
@@ -47,10 +48,6 @@ export async function requireSpecs(paths: readonly string[]): Promise<Spec[]> {
 export function countFindings(findings: readonly Finding[]): string {
   const files = new Set(findings.map((finding) => finding.file)).size;
   return `${counted(findings.length, 'finding')} in ${counted(files, 'file')}; nothing was asked or changed`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 async function readBytes(path: string): Promise<Uint8Array> {

@@ -1,3 +1,4 @@
+import { counted } from '../../domain/core/counted.ts';
 import { read, unmeasured, type Reading } from '../../domain/core/verdict.ts';
 import type { Line } from '../../domain/release/line.ts';
 import type { ResolvedLine } from '../../domain/release/observation.ts';
@@ -26,7 +27,7 @@ export async function resolveLine(
   const { tag, rejected } = selectTag(tags.value, { line: track?.line, prereleases: track?.prereleases ?? false });
   if (tag === null) {
     const nearest = rejected[0] === undefined ? '' : `; the nearest, ${rejected[0].tag}, ${rejected[0].reason}`;
-    const message = `none of the ${tags.value.length} tags of ${repository} may be taken for ${track?.line ?? ''}${nearest}`;
+    const message = `none of the ${counted(tags.value.length, 'tag')} of ${repository} may be taken for ${track?.line ?? ''}${nearest}`;
     return unmeasured(line.key, 'registry', 'empty', message);
   }
   return resolved(repository, tag, await images.ofTag(repository, tag), rejected);

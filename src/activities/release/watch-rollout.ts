@@ -1,3 +1,4 @@
+import { counted } from '../../domain/core/counted.ts';
 import { fail, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
 import { isObserved, type Pod, type Workload } from '../../domain/core/workload.ts';
 import { judgeRollout } from '../../domain/release/judge-rollout.ts';
@@ -128,7 +129,7 @@ interface JudgedGate {
 function judgeGate(input: WatchRolloutInput, answers: GateAnswers | null, pods: readonly Pod[]): JudgedGate {
   const { target } = input;
   if (answers === null) {
-    const message = `the ${pods.length} pods of ${target.name} did not answer in time`;
+    const message = `${counted(pods.length, 'pod')} of ${target.name} did not answer in time`;
     return { verdict: unmeasured(`gate of ${target.name}`, 'API server pod proxy', 'timeout', message), moved: [] };
   }
   const { health, agents } = answers;

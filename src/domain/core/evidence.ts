@@ -1,3 +1,5 @@
+import { counted } from './counted.ts';
+
 /**
  * What a run did and saw, in order, as its result: each reading, write, decision and override with its time, and what
  * was not verified. Plain JSON, so that it survives continue-as-new.
@@ -100,7 +102,12 @@ function withoutOne(log: EvidenceLog, bounds: EvidenceBounds): EvidenceLog {
   const dropped = (gap?.dropped ?? 0) + 1;
   return [
     ...head,
-    { at: gap?.at ?? left.at, kind: 'gap', message: `${dropped} entries are left out here`, dropped },
+    {
+      at: gap?.at ?? left.at,
+      kind: 'gap',
+      message: `${counted(dropped, 'entry is', 'entries are')} left out here`,
+      dropped,
+    },
     ...tail.slice(0, leave),
     ...tail.slice(leave + 1),
   ];

@@ -1,3 +1,4 @@
+import { counted } from './counted.ts';
 import { z } from 'zod';
 import { formatPath, positionsOf } from './finding.ts';
 import type { Finding, Position } from './finding.ts';
@@ -154,7 +155,7 @@ function limited(findings: readonly Finding[], file: string): Finding[] {
       line: last.line,
       column: last.column,
       path: '(file)',
-      message: `${rest} more findings are not shown`,
+      message: `${counted(rest, 'more finding is', 'more findings are')} not shown`,
       severity: 'error',
     },
   ];

@@ -4,7 +4,7 @@ import { block, unblock } from './apply-block.ts';
 import { pin, unpin } from './apply-pin.ts';
 import { retry } from './apply-retry.ts';
 import { applySpec, setMode } from './apply-spec.ts';
-import { accepted, refused, type ActionAnswer } from './action-answer.ts';
+import { accepted, acceptedAgain, refused, type ActionAnswer } from './action-answer.ts';
 import { abortCommands } from './commands.ts';
 import { recordDecision } from './record-decision.ts';
 import type { RolloutState } from './rollout.ts';
@@ -12,7 +12,7 @@ import type { ReleaseState } from './state.ts';
 
 /**
  * Takes in what a person asks for, or refuses what is stale, malformed or about nothing that is there. Asking again is
- * accepted where repeating is harmless. What is accepted is recorded with who, why and when.
+ * accepted where repeating is harmless. What is accepted and new is recorded with who, why and when.
  *
  * @param action as `parseAction` gives it; an approval that needs a signature carries who was found to have signed
  * @param now epoch milliseconds
@@ -25,7 +25,9 @@ export function applyAction(
   rollout: RolloutState | null,
 ): ActionAnswer {
   const answer = decide(state, action, now, rollout);
-  return answer.ok ? { ...answer, state: recordDecision(answer.state, action, answer.record, now) } : answer;
+  return answer.ok && answer.news
+    ? { ...answer, state: recordDecision(answer.state, action, answer.record, now) }
+    : answer;
 }
 
 /**
@@ -109,14 +111,14 @@ function pause(
   rollout: RolloutState | null,
 ): ActionAnswer {
   const options = { effect: 'evaluate', forward: rollout !== null } as const;
-  if (state.paused !== null) return accepted(state, `is already paused by ${state.paused.by}`, options);
+  if (state.paused !== null) return acceptedAgain(state, `pauses what ${state.paused.by} has paused already`, options);
   const paused = { by: action.by, reason: action.reason, at: now };
   return accepted({ ...state, paused }, 'pauses: nothing is started or written until resume', options);
 }
 
 function resume(state: ReleaseState, rollout: RolloutState | null): ActionAnswer {
   const options = { effect: 'evaluate', forward: rollout !== null } as const;
-  if (state.paused === null) return accepted(state, 'is not paused', options);
+  if (state.paused === null) return acceptedAgain(state, 'resumes what is not paused: nothing changes', options);
   return accepted({ ...state, paused: null }, `resumes; it was paused by ${state.paused.by}`, options);
 }
 

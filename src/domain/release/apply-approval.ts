@@ -3,7 +3,7 @@ import { namesDigest } from '../core/image-reference.ts';
 import { namesPlanHash } from '../core/plan-hash.ts';
 import { parsePublicKey } from '../core/ssh-key.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
-import type { ActionOf } from './actions.ts';
+import type { ActionOf, ReleaseAction } from './actions.ts';
 import { approveCommand, command } from './commands.ts';
 import { imageParts } from './deployed-image.ts';
 import type { PlanItem } from './plan.ts';
@@ -105,6 +105,11 @@ function rejectedPlan(
 /** Who decided: as a signature proved, else as claimed. */
 export function decider(action: Decision): string {
   return action.action === 'approve' ? (action.verifiedBy ?? action.by) : action.by;
+}
+
+/** Who decided whatever was decided: as a signature proved, else as claimed. */
+export function deciderOf(action: ReleaseAction): string {
+  return action.action === 'approve' ? decider(action) : action.by;
 }
 
 /** Says by what a decision is proven, and who sent it where that is claimed to be somebody else. */

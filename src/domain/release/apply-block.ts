@@ -1,5 +1,5 @@
 import { isImageDigest } from '../core/image-reference.ts';
-import { accepted, refused, type ActionAnswer } from './action-answer.ts';
+import { accepted, acceptedAgain, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { abortCommands, command } from './commands.ts';
 import { imageParts } from './deployed-image.ts';
@@ -17,7 +17,7 @@ export function block(
   if (image === null) return refused(malformed(action.image));
   const known = state.blocked.find((entry) => entry.image === image);
   if (known !== undefined && !known.cooldownOnly) {
-    return accepted(state, `blocks ${image}, which ${known.by} had blocked already`, { effect: 'evaluate' });
+    return acceptedAgain(state, `blocks ${image}, which ${known.by} had blocked already`, { effect: 'evaluate' });
   }
   const { [image]: _lifted, ...unblocked } = state.unblocked;
   const entry = {

@@ -1,4 +1,5 @@
-import { accepted, refused, type ActionAnswer } from './action-answer.ts';
+import { counted } from '../core/counted.ts';
+import { accepted, acceptedAgain, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { abortCommands } from './commands.ts';
 import { onDefaultLine } from './line.ts';
@@ -21,10 +22,16 @@ export function pin(
     return refused('every target has an image, track or pin of its own, which a pin does not move; change the spec');
   }
   if (state.pin?.image === action.image) {
-    return accepted(state, `pins ${action.image}, which ${state.pin.by} had pinned already`, { effect: 'evaluate' });
+    return acceptedAgain(state, `pins ${action.image}, which ${state.pin.by} had pinned already`, {
+      effect: 'evaluate',
+    });
   }
   const hints = [
-    ...(own === 0 ? [] : [`${own} target(s) with an image, track or pin of their own are not moved`]),
+    ...(own === 0
+      ? []
+      : [
+          `${counted(own, 'target with an image, track or pin of its own is', 'targets with an image, track or pin of their own are')} not moved`,
+        ]),
     ...(rollout === null ? [] : [`rollout ${rollout.id} goes on first, unless ${abortCommands(state.name)}`]),
   ];
   const pinned = { by: action.by, reason: action.reason, at: now, image: action.image };

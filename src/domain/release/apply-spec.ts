@@ -1,5 +1,5 @@
 import { canonicalJson } from '../core/plan-hash.ts';
-import { accepted, type ActionAnswer } from './action-answer.ts';
+import { accepted, acceptedAgain, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { lineFor } from './line.ts';
 import type { RolloutState } from './rollout.ts';
@@ -11,7 +11,7 @@ import { changeMemories, fresh } from './unstick.ts';
 export function setMode(state: ReleaseState, action: ActionOf<'setMode'>, rollout: RolloutState | null): ActionAnswer {
   const options = { effect: 'evaluate', forward: rollout !== null } as const;
   const before = state.spec.mode;
-  if (before === action.mode) return accepted(state, `sets mode ${action.mode}, which it was already`, options);
+  if (before === action.mode) return acceptedAgain(state, `sets mode ${action.mode}, which it was already`, options);
   const freezes = frozen(action.mode, rollout);
   return accepted(
     { ...state, spec: { ...state.spec, mode: action.mode }, generation: state.generation + 1 },
@@ -31,7 +31,8 @@ export function applySpec(
 ): ActionAnswer {
   const before = state.spec;
   const spec = action.spec;
-  if (canonicalJson(before) === canonicalJson(spec)) return accepted(state, 'applies the spec that it has already');
+  if (canonicalJson(before) === canonicalJson(spec))
+    return acceptedAgain(state, 'applies the spec that it has already');
   const personPin = state.pin?.image ?? null;
   const lines = new Map(before.targets.map((t) => [targetName(t), lineFor(before, t, personPin).key]));
   const moved = (target: TargetSpec): boolean => lines.get(targetName(target)) !== lineFor(spec, target, personPin).key;

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts';
 import type { Condition, Container, ContainerStatus, Pod, PodSpec } from '../core/workload.ts';
 
 /** Why a pod is not ready, by what it means for the image. */
@@ -89,9 +90,9 @@ export function imageOf({ containers, initContainers = [] }: PodSpec, name: stri
 /** How a container last ended, in words: `it ended with exit code 1 (Error)`. */
 export function lastEnd(status: ContainerStatus): string {
   const ended = status.state?.terminated ?? status.lastState?.terminated;
-  if (ended === undefined) return `${status.restartCount} restarts`;
+  if (ended === undefined) return counted(status.restartCount, 'restart');
   const why = ended.reason === undefined ? '' : ` (${ended.reason})`;
-  return `it ended with exit code ${ended.exitCode}${why}, ${status.restartCount} restarts`;
+  return `it ended with exit code ${ended.exitCode}${why}, ${counted(status.restartCount, 'restart')}`;
 }
 
 function failing(pod: Pod): PodTrouble | null {

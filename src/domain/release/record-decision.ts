@@ -1,7 +1,7 @@
 import { appendEvidence } from '../core/evidence.ts';
 import { redact } from '../core/redact.ts';
 import type { ReleaseAction } from './actions.ts';
-import { decider } from './apply-approval.ts';
+import { deciderOf } from './apply-approval.ts';
 import type { RolloutState } from './rollout.ts';
 import type { ReleaseState, RolloutSummary } from './state.ts';
 
@@ -9,7 +9,7 @@ import type { ReleaseState, RolloutSummary } from './state.ts';
 export function recordDecision(state: ReleaseState, action: ReleaseAction, record: string, now: number): ReleaseState {
   const message = redact(action.reason === '' ? record : `${record}: ${action.reason}`);
   const kind = action.action === 'retry' && action.skipPreflight ? 'override' : 'decision';
-  const by = action.action === 'approve' ? decider(action) : action.by;
+  const by = deciderOf(action);
   return {
     ...state,
     evidence: appendEvidence(state.evidence, now, kind, message, { what: `release/${state.name}`, by }),

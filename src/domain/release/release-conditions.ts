@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts';
 import { setCondition, type Condition } from '../core/conditions.ts';
 import { incumbentHolds } from './incumbents.ts';
 import type { Observation } from './observation.ts';
@@ -69,7 +70,7 @@ function ready(evaluation: Evaluation, suspended: boolean): Said {
       type: 'Ready',
       status: 'True',
       reason: phase,
-      message: `${evaluation.targets.length} targets run what is wanted`,
+      message: `${counted(evaluation.targets.length, 'target runs', 'targets run')} what is wanted`,
     };
   }
   const first =
@@ -86,7 +87,7 @@ function reconciling(evaluation: Evaluation): Said {
     type: 'Reconciling',
     status: goes ? 'True' : 'False',
     reason: goes ? 'Progressing' : 'Idle',
-    message: goes ? `${items.length} targets to ${first?.toLabel ?? ''}` : '',
+    message: goes ? `${counted(items.length, 'target')} to ${first?.toLabel ?? ''}` : '',
   };
 }
 

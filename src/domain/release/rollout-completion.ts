@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts';
 import { isActive, isObserved, type Pod, type Workload } from '../core/workload.ts';
 import { isReady } from './pod-trouble.ts';
 
@@ -21,7 +22,7 @@ export function whyIncomplete(workload: Workload, pods: readonly Pod[]): string 
   const { updated, available, all } = counters(workload);
   if (updated < wanted) return `${updated} of ${wanted} pods are updated`;
   if (available < wanted) return `${available} of ${wanted} pods are available`;
-  if (all > updated) return `${all - updated} old pods are still there`;
+  if (all > updated) return `${counted(all - updated, 'old pod is', 'old pods are')} still there`;
   const active = pods.filter(isActive);
   const ready = active.filter(isReady).length;
   if (ready < wanted || ready < active.length) return `${ready} of ${Math.max(wanted, active.length)} pods are ready`;

@@ -1,3 +1,4 @@
+import { counted } from '../core/counted.ts';
 import { abortCommands, command, decideCommands } from './commands.ts';
 import { instant } from './hold.ts';
 import { isHeldReason, type HeldReason, type TargetView } from './plan.ts';
@@ -72,7 +73,7 @@ function planApprovalOf({ name, spec, evaluation }: ReleaseState, since: string 
   const { plan, planHash } = evaluation;
   const labels = [...new Set(plan.items.map((item) => item.toLabel))].join(', ');
   return {
-    for: `an approval of ${labels} on ${plan.items.length} targets (plan ${planHash})`,
+    for: `an approval of ${labels} on ${counted(plan.items.length, 'target')} (plan ${planHash})`,
     since,
     who: 'person',
     next: decideCommands(name, planHash, spec),

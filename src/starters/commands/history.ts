@@ -28,7 +28,15 @@ export function historyCommand() {
       const { rollouts, rollbacks, rollout, lastRollouts, evidence, dropped } = history;
       if (output !== 'table') {
         const newestFirst = { items: lastRollouts.toReversed(), evidence: evidence.toReversed() };
-        printData(output, { kind: history.kind, name: history.name, rollouts, rollbacks, rollout, ...newestFirst, dropped });
+        printData(output, {
+          kind: history.kind,
+          name: history.name,
+          rollouts,
+          rollbacks,
+          rollout,
+          ...newestFirst,
+          dropped,
+        });
         return;
       }
       if (lastRollouts.length === 0 && rollout === null) note(`release/${object.name} has rolled nothing yet`);

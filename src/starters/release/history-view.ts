@@ -1,3 +1,4 @@
+import { counted } from '../../domain/core/counted.ts';
 import type { EvidenceView, ReleaseHistory, RolloutView, RunningView } from '../../domain/release/history.ts';
 import { span, toSeconds } from '../output/instants.ts';
 import { paintPhase } from '../output/paint.ts';
@@ -36,7 +37,7 @@ function rolloutTable(running: RunningView | null, rollouts: readonly RolloutVie
   const older = all - rollouts.length - (running === null ? 0 : 1);
   return [
     table(['ROLLOUT', 'STARTED', 'TOOK', 'OUTCOME', 'MESSAGE'], [...now, ...ended]),
-    ...(older > 0 ? [`${older} older ones are in Temporal's own history`] : []),
+    ...(older > 0 ? [`${counted(older, 'older one is', 'older ones are')} in Temporal's own history`] : []),
   ].join('\n');
 }
 
@@ -63,6 +64,10 @@ function decisionTable(entries: readonly EvidenceView[], dropped: number): strin
   ]);
   return [
     table(['WHEN', 'WHO', 'DECISION', 'WHAT'], rows),
-    ...(dropped > 0 ? [`${dropped} entries between the first and the last are left out`] : []),
+    ...(dropped > 0
+      ? [
+          `${counted(dropped, 'entry between the first and the last is', 'entries between the first and the last are')} left out`,
+        ]
+      : []),
   ].join('\n');
 }

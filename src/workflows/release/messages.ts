@@ -52,7 +52,9 @@ export interface PlanOutput {
 }
 
 export interface ActionAnswer {
-  /** What was done, as a sentence. */
+  /** Who decided: as a signature proved, else as claimed. */
+  readonly by: string;
+  /** What was done, as a sentence that goes on from who. */
   readonly message: string;
   readonly status: ReleaseStatus;
 }

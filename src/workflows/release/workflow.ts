@@ -19,7 +19,7 @@ import { absorbOutcome } from '../../domain/release/absorb-outcome.ts';
 import { addressOf } from '../../domain/release/address.ts';
 import { parseAction, type ReleaseAction } from '../../domain/release/actions.ts';
 import { applyAction, whyRefused } from '../../domain/release/apply-action.ts';
-import { approvalToVerify, needsVerification } from '../../domain/release/apply-approval.ts';
+import { approvalToVerify, deciderOf, needsVerification } from '../../domain/release/apply-approval.ts';
 import { controlsOf, type RolloutControl } from '../../domain/release/controls.ts';
 import { evaluate } from '../../domain/release/evaluate.ts';
 import { observationFingerprint } from '../../domain/release/fingerprint.ts';
@@ -50,6 +50,7 @@ import {
   rolloutId,
   rolloutReportSignal,
   statusQuery,
+  type ActionAnswer,
   type ReleaseInput,
   type RolloutMessage,
 } from './messages.ts';
@@ -101,7 +102,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     describe();
   });
   for (const name of ACTIONS) {
-    const act = async (payload: unknown): Promise<string> => {
+    const act = async (payload: unknown): Promise<Done> => {
       const action = await verified(parse(name, payload));
       const answer = applyAction(state, action, Date.now(), rollout);
       if (!answer.ok) throw refusal(answer.message);
@@ -110,10 +111,10 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       if (answer.effect === 'release') releasing = true;
       describe();
       if (answer.forward) await forward(controlsOf(action, state, answer.decides));
-      return answer.record;
+      return { by: deciderOf(action), message: answer.record };
     };
     /** What the validator could not refuse, since it took an answer from outside, is kept where people look. */
-    const recorded = async (payload: unknown, asked: string): Promise<string> => {
+    const recorded = async (payload: unknown, asked: string): Promise<Done> => {
       try {
         return await act(payload);
       } catch (error) {
@@ -121,7 +122,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
         throw error;
       }
     };
-    setHandler(actionUpdate(name), async (payload) => ({ message: await recorded(payload, name), status: status() }), {
+    setHandler(actionUpdate(name), async (payload) => ({ ...(await recorded(payload, name)), status: status() }), {
       validator: (payload) => {
         const why = whyRefused(state, parse(name, payload), Date.now(), rollout);
         if (why !== null) throw refusal(why);
@@ -339,6 +340,9 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   await telling;
   await condition(allHandlersFinished);
 }
+
+/** What was done, and who decided it. */
+type Done = Pick<ActionAnswer, 'by' | 'message'>;
 
 /** Takes every mark of ours off a target. */
 const HAND_BACK: MarksPatch = {

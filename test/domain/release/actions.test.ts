@@ -445,13 +445,20 @@ describe('pausing and resuming', () => {
     });
     expect(paused.state.paused).toEqual({ by: 'ana', reason: 'because', at: NOW });
     const again = applyAction(paused.state, action('pause', { by: 'bob' }), NOW, null);
-    expect(again).toMatchObject({ ok: true, record: 'is already paused by ana', forward: false });
+    expect(again).toMatchObject({
+      ok: true,
+      record: 'pauses what ana has paused already',
+      news: false,
+      forward: false,
+    });
     expect(again.ok && again.state.paused?.by).toBe('ana');
+    // What is so already was not decided.
+    expect(again.ok && again.state).toBe(paused.state);
     const resumed = done(paused.state, 'resume', {}, waiting);
     expect(resumed).toMatchObject({ forward: true, effect: 'evaluate', record: 'resumes; it was paused by ana' });
     expect(resumed.state.paused).toBeNull();
     expect(done(resumed.state, 'resume')).toMatchObject({
-      record: 'is not paused',
+      record: 'resumes what is not paused: nothing changes',
       forward: false,
       effect: 'evaluate',
     });
@@ -476,7 +483,7 @@ describe('pinning', () => {
     expect(answer).toMatchObject({
       effect: 'evaluate',
       forward: false,
-      record: 'pins v6.0.0; 1 target(s) with an image, track or pin of their own are not moved',
+      record: 'pins v6.0.0; 1 target with an image, track or pin of its own is not moved',
     });
     expect(answer.state.pin).toEqual({ by: 'ana', reason: 'because', at: NOW, image: 'v6.0.0' });
     expect(answer.state.targets).toEqual({ 'web-1': unknownTarget, 'web-2': memory });

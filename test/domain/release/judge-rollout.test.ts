@@ -211,7 +211,7 @@ describe('H-A12 while new pods fail and old replicas are still ready', () => {
   test.each([
     ['updated', { updatedReplicas: 1, availableReplicas: 2, replicas: 2 }, '1 of 2 pods are updated'],
     ['available', { updatedReplicas: 2, availableReplicas: 1, replicas: 2 }, '1 of 2 pods are available'],
-    ['free of old replicas', { updatedReplicas: 2, availableReplicas: 2, replicas: 3 }, '1 old pods are still there'],
+    ['free of old replicas', { updatedReplicas: 2, availableReplicas: 2, replicas: 3 }, '1 old pod is still there'],
   ])('success needs every replica %s', (_, counters, why) => {
     const workload = deployment(2, { status: { observedGeneration: 9, ...counters } });
     const judged = judgeRollout(moment({ live: live({ workload, pods: [pod('a'), pod('b')] }) }));
@@ -240,7 +240,7 @@ describe('H-A12 while new pods fail and old replicas are still ready', () => {
         kind: 'fail',
         reason: 'RolloutTimeout',
         message:
-          'Deployment shop/web did not become ready in time: 1 old pods are still there; pod shop/web-new-y runs but is not ready: containers with unready status: [app]',
+          'Deployment shop/web did not become ready in time: 1 old pod is still there; pod shop/web-new-y runs but is not ready: containers with unready status: [app]',
       },
       block: true,
     });
@@ -441,7 +441,7 @@ describe('an image that cannot be pulled', () => {
         what: 'rollout of web',
         from: 'API server',
         message:
-          'Deployment shop/web did not roll out in time, and nothing measured says that it is the image: 1 old pods are still there; container app of pod shop/web-new-y cannot get its image (ImagePullBackOff); the registry does not tell: image could not be read: timeout',
+          'Deployment shop/web did not roll out in time, and nothing measured says that it is the image: 1 old pod is still there; container app of pod shop/web-new-y cannot get its image (ImagePullBackOff); the registry does not tell: image could not be read: timeout',
       },
     });
   });
@@ -555,7 +555,7 @@ describe('what comes from outside the image is waited for, and is unmeasured at 
   test.each(cases)('%s', (_, seen, overrides, message) => {
     expect(judge([seen], { ...overrides, now: DEADLINE - 1 })).toMatchObject({
       kind: 'rolling',
-      why: `1 old pods are still there; ${message}`,
+      why: `1 old pod is still there; ${message}`,
     });
     expect(judge([seen], { ...overrides, now: DEADLINE })).toMatchObject({
       kind: 'unmeasured',
@@ -700,7 +700,7 @@ describe('what has not been read, or is not there', () => {
       revisions: [revision],
       pods: [ownedPod(pod(), 'DaemonSet', 'web-new')],
     });
-    expect(judgeRollout(moment({ live: daemons }))).toMatchObject({ why: '1 old pods are still there' });
+    expect(judgeRollout(moment({ live: daemons }))).toMatchObject({ why: '1 old pod is still there' });
   });
 });
 
@@ -832,7 +832,7 @@ describe('a pod that tells little', () => {
     ]) {
       expect(why({ ...bare, ...(status === undefined ? {} : { status }) })).toEqual({
         kind: 'rolling',
-        why: '1 old pods are still there; pod bare has not started a container yet',
+        why: '1 old pod is still there; pod bare has not started a container yet',
         askRegistry: false,
       });
     }
@@ -841,7 +841,7 @@ describe('a pod that tells little', () => {
   test('and has started once a container ran, and is not ready without a reason', () => {
     const ran = { name: 'app', ready: false, restartCount: 1, lastState: { terminated: { exitCode: 0 } } };
     expect(why({ ...bare, status: { containerStatuses: [ran] } })).toMatchObject({
-      why: '1 old pods are still there; pod bare runs but is not ready: it is not ready',
+      why: '1 old pod is still there; pod bare runs but is not ready: it is not ready',
     });
     expect(why({ ...bare, status: { containerStatuses: [ran] } }, { now: DEADLINE }).kind).toBe('failed');
   });
