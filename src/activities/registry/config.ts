@@ -11,6 +11,24 @@ export interface RegistrySettings {
   readonly password?: SecretReference | undefined;
 }
 
+/** What a registry may lack, each with what to do about it, such as `--plain-http`. */
+export interface RegistryRemedies {
+  readonly plainHttp: string;
+  readonly caFile: string;
+  readonly credentials: string;
+}
+
+/** The lines of the worker's configuration. */
+export function workerRemedies(registry: string): RegistryRemedies {
+  const entry = (setting: string) => `registries: { "${registry}": { ${setting} } } in the worker's configuration`;
+  return {
+    plainHttp: entry('plainHttp: true'),
+    caFile: entry('caFile: FILE'),
+    // Not as it is written there: `password:` and what follows would be scrubbed.
+    credentials: `username and password of registries["${registry}"] in the worker's configuration, or docker login ${registry}`,
+  };
+}
+
 /** How the registries are reached. Everything has a default: anonymous or docker's own configuration, over TLS. */
 export interface RegistryConfig {
   /** By `host` or `host:port` as in an image reference. A user name here outranks every docker configuration. */
@@ -24,6 +42,8 @@ export interface RegistryConfig {
   /** Pages of a tag listing that are followed at most. [1000] */
   readonly maxPages?: number | undefined;
   readonly userAgent?: string | undefined;
+  /** How messages tell people to set what is missing. [`workerRemedies`: in the worker's configuration] */
+  readonly remedies?: RegistryRemedies | undefined;
   /** Epoch milliseconds; for tests. [Date.now] */
   readonly clock?: (() => number) | undefined;
 }

@@ -73,7 +73,7 @@ export function createRegistry(config: RegistryConfig = {}): RegistryPort {
       try {
         return read(await answer(clientOf(reference.registry), reference));
       } catch (error) {
-        return unmeasuredBy(what, reference.registry, error);
+        return unmeasuredBy(what, reference.registry, error, config.remedies);
       }
     });
   }

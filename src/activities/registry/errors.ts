@@ -1,6 +1,7 @@
 import { redact } from '../../domain/core/redact.ts';
 import { unmeasured } from '../../domain/core/verdict.ts';
 import type { Unmeasured, UnmeasuredCause } from '../../domain/core/verdict.ts';
+import { workerRemedies, type RegistryRemedies } from './config.ts';
 
 /**
  * The one place where what a registry answers, or fails to answer, is judged: by status code and by the error codes of
@@ -15,19 +16,34 @@ export class RegistryFault extends Error {
   readonly retryable: boolean;
   /** How long the registry asks to be left alone. */
   readonly retryAfterMs: number | undefined;
+  /** What is to be set about it; undefined where nothing is. */
+  readonly remedy: keyof RegistryRemedies | undefined;
 
-  constructor(why: UnmeasuredCause, message: string, options: { retryable?: boolean; retryAfterMs?: number } = {}) {
+  constructor(
+    why: UnmeasuredCause,
+    message: string,
+    options: { retryable?: boolean; retryAfterMs?: number; remedy?: keyof RegistryRemedies } = {},
+  ) {
     super(message);
     this.why = why;
     this.retryable = options.retryable ?? false;
     this.retryAfterMs = options.retryAfterMs;
+    this.remedy = options.remedy;
   }
 }
 
 /** A fault as a reading. What is no fault of a registry, such as a mistake in the program, becomes `error`. */
-export function unmeasuredBy(what: string, registry: string, cause: unknown): Unmeasured {
+export function unmeasuredBy(
+  what: string,
+  registry: string,
+  cause: unknown,
+  remedies: RegistryRemedies = workerRemedies(registry),
+): Unmeasured {
   const fault = cause instanceof RegistryFault ? cause : faultOfException(cause);
-  return unmeasured(what, `registry ${registry}`, fault.why, redact(`cannot read ${what}: ${fault.message}`));
+  const message = redact(`cannot read ${what}: ${fault.message}`);
+  // What is to be set is our own text, and names no value.
+  const remedy = fault.remedy === undefined ? '' : `; set ${remedies[fault.remedy]}`;
+  return unmeasured(what, `registry ${registry}`, fault.why, `${message}${remedy}`);
 }
 
 /** Judges an answer that is no success. */
@@ -36,7 +52,7 @@ export function faultOfStatus(status: number, body: Buffer, retryAfterMs?: numbe
   const said = `HTTP ${status}${codes.length > 0 ? ` ${codes.join(', ')}` : ''}`;
   if (status === 401 || status === 403) {
     const hint = 'the registry has no such repository for these credentials, or they are wrong';
-    return new RegistryFault('denied', `${hint}: check the registry's credentials (${said})`);
+    return new RegistryFault('denied', `${hint} (${said})`, { remedy: 'credentials' });
   }
   if (status === 404 && codes.includes('NAME_UNKNOWN')) {
     return new RegistryFault('missing', `the registry has no such repository (${said})`);
@@ -74,10 +90,10 @@ export function faultOfException(thrown: unknown): RegistryFault {
     return new RegistryFault('unreachable', `${unreachable[code] ?? ''} (${code})`, { retryable: transient.has(code) });
   }
   if (certificate.test(code)) {
-    return new RegistryFault('unreachable', `its certificate is not trusted: name its authority as caFile (${code})`);
+    return new RegistryFault('unreachable', `its certificate is not trusted (${code})`, { remedy: 'caFile' });
   }
   if (plainHttp.has(code)) {
-    return new RegistryFault('unreachable', `it does not speak TLS: set plainHttp for this registry (${code})`);
+    return new RegistryFault('unreachable', `it does not speak TLS (${code})`, { remedy: 'plainHttp' });
   }
   return new RegistryFault('error', code === '' ? 'the request failed' : `the request failed (${code})`);
 }

@@ -122,7 +122,7 @@ function judgeDocument(document: YamlDocument, kinds: Kinds): Judged {
   const spec = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
   const schema =
     kind === undefined || spec === undefined
-      ? documentSchema(z.enum(Object.keys(kinds)), z.unknown())
+      ? documentSchema(z.enum(Object.keys(kinds)), z.looseObject({}))
       : documentSchema(z.literal(kind), spec);
   const judged = judge(schema, document.value, document.place);
   return judged.ok ? { document: judged.output, problems: [], place: document.place } : judged;

@@ -190,6 +190,7 @@ const typeNames: Readonly<Record<string, string>> = {
   array: 'a list',
   tuple: 'a list',
   null: 'nothing',
+  nonoptional: 'a value',
 };
 
 function bound(origin: string, relation: string, limit: number | bigint): string {

@@ -31,7 +31,10 @@ const magic = utf8ToBytes('SSHSIG');
 export function parseSshSignature(armored: string): SshParse<SshSignature> {
   const text = armored.trim();
   if (!text.startsWith(begin) || !text.endsWith(end)) {
-    return refuse(`expected the output of ssh-keygen -Y sign, from "${begin}" to "${end}"`);
+    // The lines themselves would look like a key to whoever scrubs the message.
+    return refuse(
+      'expected the output of ssh-keygen -Y sign as it is, from its line BEGIN SSH SIGNATURE to its line END SSH SIGNATURE',
+    );
   }
   const blob = decodeBase64(text.slice(begin.length, -end.length).replace(/[\r\n\t ]/g, ''));
   if (blob === undefined) return refuse('the signature is not base64 between its first and last line');

@@ -18,7 +18,16 @@ export interface RegistryOptions {
 export function registryConfig(host: string, { plainHttp, caFile, dockerConfig }: RegistryOptions): RegistryConfig {
   requireReadable('--ca-file', caFile);
   requireReadable('--docker-config', dockerConfig);
-  return { registries: { [host]: { plainHttp, caFile } }, dockerConfig, userAgent: 'holdfast' };
+  return {
+    registries: { [host]: { plainHttp, caFile } },
+    dockerConfig,
+    userAgent: 'holdfast',
+    remedies: {
+      plainHttp: '--plain-http',
+      caFile: '--ca-file FILE',
+      credentials: `--docker-config FILE, or log in: docker login ${host}`,
+    },
+  };
 }
 
 function requireReadable(option: string, file: string | undefined): void {

@@ -90,6 +90,10 @@ const refusals: Record<string, string[]> = {
   'missing-api-version.yaml': ['1:1: apiVersion: required field is missing; expected "holdfast.dev/v1alpha1"'],
   'missing-kind.yaml': ['1:1: kind: required field is missing; expected "Release"'],
   'missing-metadata.yaml': ['1:1: metadata: required field is missing; expected a map'],
+  'missing-spec-of-misspelt-kind.yaml': [
+    '1:1: spec: required field is missing; expected a map',
+    '2:7: kind: expected "Release", got "Relase": did you mean Release?',
+  ],
   'missing-spec.yaml': ['1:1: spec: required field is missing; expected a map'],
   'misspelt-field.yaml': ['6:3: spec.imgae: unknown field "imgae"; did you mean "image"?'],
   'misspelt-kind.yaml': ['2:7: kind: expected "Release", got "Relase": did you mean Release?'],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { redact } from '../../../src/domain/core/redact.ts';
 import { createApprovalActivities, verifySignature } from '../../../src/activities/approval/verify-signature.ts';
 import { signCommand } from '../../../src/domain/core/approval.ts';
 import { decodeBase64, encodeBase64 } from '../../../src/domain/core/base64.ts';
@@ -119,11 +120,11 @@ describe('what is no signature', () => {
   test.each([
     [
       '',
-      'expected the output of ssh-keygen -Y sign, from "-----BEGIN SSH SIGNATURE-----" to "-----END SSH SIGNATURE-----"',
+      'expected the output of ssh-keygen -Y sign as it is, from its line BEGIN SSH SIGNATURE to its line END SSH SIGNATURE',
     ],
     [
       'yes',
-      'expected the output of ssh-keygen -Y sign, from "-----BEGIN SSH SIGNATURE-----" to "-----END SSH SIGNATURE-----"',
+      'expected the output of ssh-keygen -Y sign as it is, from its line BEGIN SSH SIGNATURE to its line END SSH SIGNATURE',
     ],
     [armor('a'), 'the signature is not base64 between its first and last line'],
     [armor('AAAA'), 'the signature does not begin with SSHSIG'],
@@ -152,6 +153,8 @@ describe('what is no signature', () => {
     ],
   ])('%j is refused as malformed', (signature, message) => {
     expect(refusal({ signature })).toEqual({ reason: 'Malformed', message });
+    // As the command line prints it.
+    expect(redact(message)).toBe(message);
   });
 
   test('cut off anywhere it is refused, and nothing throws', () => {

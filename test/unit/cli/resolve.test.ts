@@ -153,6 +153,14 @@ describe('resolve', () => {
     expect(run.stderr).toContain('holdfast: ');
   });
 
+  test('a registry without TLS is told with the option of this command', async () => {
+    const { host } = await startRegistry(fleet);
+    const run = await runHere(['resolve', `${host}/app`, '--track', 'edge']);
+    expect(run.code).toBe(3);
+    expect(run.stderr).toMatch(/it does not speak TLS \(\w+\); set --plain-http\n$/);
+    expect(run.stderr).not.toContain('plainHttp');
+  });
+
   test('a registry that is not there is undetermined', async () => {
     const run = await runCli(['resolve', '127.0.0.1:1/app', '--plain-http', '--track', 'edge']);
     expect(run).toMatchObject({ code: 3, stdout: '' });
