@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { pino, type DestinationStream } from 'pino';
 import type { Logger, LogLevel, LogMetadata } from '@temporalio/worker';
 import { redact } from '../domain/core/redact.ts';
 
@@ -6,14 +6,15 @@ import { redact } from '../domain/core/redact.ts';
  * Temporal's Logger over pino: JSON lines on standard error, secrets scrubbed from messages.
  *
  * @param level lowest level that is written
+ * @param destination where to [standard error]
  */
-export function createLogger(level: 'trace' | 'debug' | 'info' | 'warn' | 'error'): Logger {
-  const out = pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ dest: 2, sync: false }),
-  );
+export function createLogger(
+  level: 'trace' | 'debug' | 'info' | 'warn' | 'error',
+  destination: DestinationStream = pino.destination({ dest: 2, sync: false }),
+): Logger {
+  const out = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   const write = (at: 'trace' | 'debug' | 'info' | 'warn' | 'error', message: string, meta?: LogMetadata): void => {
-    out[at](plain(meta), redact(message));
+    out[asMeant.has(message) ? 'debug' : at](plain(meta), redact(message));
   };
   return {
     log: (logLevel: LogLevel, message, meta) => write(LEVELS[logLevel], message, meta),
@@ -24,6 +25,9 @@ export function createLogger(level: 'trace' | 'debug' | 'info' | 'warn' | 'error
     error: (message, meta) => write('error', message, meta),
   };
 }
+
+/** What Temporal warns of and is meant here: the worker of waits runs no workflows. */
+const asMeant = new Set(['No workflows registered, not polling for workflow tasks']);
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 

@@ -86,6 +86,6 @@ describe('its lines', () => {
     expect(line(`rollout 1 ended: RolledBack: 0 of 3 promoted; ${reason}`)).toBe(
       'rollout 1 ended: RolledBack: 0 of 3 promoted',
     );
-    expect(line(`north: StoppedByFailure: ${reason}`)).toBe('north: StoppedByFailure');
+    expect(line(`north: StoppedByFailure: ${reason}`)).toBe('north: StoppedByFailure (why is above)');
   });
 });

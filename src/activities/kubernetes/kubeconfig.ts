@@ -5,6 +5,11 @@ import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import type { KubernetesConfig } from './port.ts';
 
+/** What keeps a kubeconfig from being used, with the cluster that it is for. */
+export class KubeconfigError extends Error {
+  override readonly name = 'KubeconfigError';
+}
+
 /** A cluster and an identity, loaded anew each time so that rotated files and tokens are seen. */
 export interface Loaded {
   readonly kubeConfig: KubeConfig;
@@ -16,7 +21,7 @@ export interface Loaded {
 /**
  * Loads what `config` names: the in-cluster service account, a kubeconfig file, or as kubectl does KUBECONFIG (several
  * files, merged), ~/.kube/config, in-cluster. client-node is imported here and nowhere earlier: it costs 0.75 s.
- * @throws an Error for people when the configuration cannot be used; that is no outcome of an API.
+ * @throws KubeconfigError for people when the configuration cannot be used; that is no outcome of an API.
  */
 export async function loadKubeConfig(config: KubernetesConfig): Promise<Loaded> {
   const { KubeConfig } = await import('@kubernetes/client-node');
@@ -33,7 +38,9 @@ export async function loadKubeConfig(config: KubernetesConfig): Promise<Loaded> 
   } catch (error) {
     const source =
       config.inCluster === true ? 'the in-cluster service account' : files.join(', ') || 'the default kubeconfig';
-    throw new Error(`cluster "${config.name}": ${source} cannot be used: ${reasonOf(error)}`, { cause: error });
+    throw new KubeconfigError(`cluster "${config.name}": ${source} cannot be used: ${reasonOf(error)}`, {
+      cause: error,
+    });
   }
   return select(config, kubeConfig, files);
 }
@@ -43,18 +50,18 @@ function select(config: KubernetesConfig, kubeConfig: KubeConfig, files: readonl
   if (context === null) {
     const names = kubeConfig.getContexts().map((c) => c.name);
     const wanted = config.context ?? kubeConfig.getCurrentContext();
-    throw new Error(
+    throw new KubeconfigError(
       `cluster "${config.name}": there is no context "${wanted}" in ${files.join(', ') || 'the kubeconfig'}` +
         `; it has ${names.length === 0 ? 'none' : names.join(', ')}`,
     );
   }
   const cluster = kubeConfig.getCurrentCluster();
   if (cluster === null)
-    throw new Error(
+    throw new KubeconfigError(
       `cluster "${config.name}": context "${context.name}" names the cluster "${context.cluster}", which is not in the kubeconfig`,
     );
   if (!URL.canParse(cluster.server) || !/^https?:/.test(cluster.server))
-    throw new Error(`cluster "${config.name}": "${cluster.server}" is no https:// address of an API server`);
+    throw new KubeconfigError(`cluster "${config.name}": "${cluster.server}" is no https:// address of an API server`);
   if (kubeConfig.getCurrentUser() === null) {
     // client-node leaves out the CA too when a context has no user.
     const user = { name: 'anonymous of holdfast' };

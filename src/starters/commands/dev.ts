@@ -2,10 +2,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { loadKubeConfig } from '../../activities/kubernetes/kubeconfig.ts';
+import { createCodecs } from '../../worker/codec.ts';
+import { readWorkerConfig } from '../../worker/config.ts';
 import { CAPABILITIES, runWorker } from '../../worker/run-worker.ts';
 import { CliError } from '../cli-error.ts';
 import { findTemporalCli } from '../dev/find-temporal-cli.ts';
 import { startTemporalServer, type TemporalServer } from '../dev/temporal-server.ts';
+import { clusterConfigs } from '../doctor/needs.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { examples } from '../output/examples.ts';
@@ -33,7 +36,7 @@ export function devCommand() {
     )
     .action(async ({ port, uiPort, data = dataFolder(), config = process.env.HOLDFAST_CONFIG, listen }) => {
       const program = findTemporalCli();
-      const cluster = config === undefined ? await currentContext() : `as ${config} says`;
+      const cluster = await usableClusters(config);
       const namespace = process.env.TEMPORAL_NAMESPACE ?? 'default';
       const interrupted = untilInterrupted();
       interrupted.addEventListener('abort', () =>
@@ -71,7 +74,9 @@ async function work(
         print(`Worker    ready, http://${health}/metrics\n`);
         print('In another terminal:');
         if (!address.endsWith(':7233')) print(`  export TEMPORAL_ADDRESS=${address}`);
-        print('  holdfast apply -f release.yaml     in Shadow it only says what it would do\n  holdfast get --help\n');
+        print('  holdfast apply -f release.yaml     in Shadow it only says what it would do');
+        print('  holdfast get                       what there is, and what it waits for');
+        print('  holdfast status release/NAME       one release, target by target\n');
         print('Ctrl-C stops both.');
       },
     });
@@ -86,17 +91,22 @@ async function work(
   }
 }
 
-/** Said before anything is started: a worker without a cluster is of no use, and the wrong one is worse. */
-async function currentContext(): Promise<string> {
+/**
+ * What the worker will work on, read before anything is started: a worker without a cluster is of no use, the wrong one
+ * is worse, and a configuration that is refused is to be told alone.
+ *
+ * @throws CliError
+ */
+async function usableClusters(configFile: string | undefined): Promise<string> {
   try {
-    const { kubeConfig, cluster } = await loadKubeConfig({ name: 'default' });
-    return `context ${kubeConfig.getCurrentContext()}, ${cluster.server}`;
+    const config = await readWorkerConfig(configFile);
+    await createCodecs(config);
+    const loaded = await Promise.all(clusterConfigs(config).map((cluster) => loadKubeConfig(cluster)));
+    if (configFile !== undefined) return `as ${configFile} says`;
+    const [current] = loaded;
+    return `context ${current?.kubeConfig.getCurrentContext() ?? ''}, ${current?.cluster.server ?? ''}`;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CliError(
-      exitCodes.invalid,
-      `${message}; set KUBECONFIG, or choose a context: kubectl config use-context NAME`,
-    );
+    throw await explainWorkerError(error);
   }
 }
 

@@ -4,6 +4,7 @@ import { suggest } from '../../domain/core/suggest.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { examples } from '../output/examples.ts';
 import { note } from '../output/print.ts';
+import { temporalConfig } from '../temporal/connect.ts';
 import { explainWorkerError } from '../worker-error.ts';
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
@@ -29,6 +30,7 @@ export function workerCommand() {
       ]),
     )
     .action(async ({ capabilities = CAPABILITIES, config = process.env.HOLDFAST_CONFIG, listen, logLevel }) => {
+      temporalConfig();
       try {
         await runWorker({
           capabilities,

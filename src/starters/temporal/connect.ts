@@ -23,7 +23,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  * @throws CliError for whatever Temporal answers or does not answer, with the way out
  */
 export async function withTemporal<T>(use: (temporal: Temporal) => Promise<T>): Promise<T> {
-  const { connectionOptions, namespace = 'default' } = loadConfig();
+  const { connectionOptions, namespace = 'default' } = temporalConfig();
   const where = { address: connectionOptions.address ?? 'localhost:7233', namespace };
   const payloadCodecs = await loadCodecs();
   const connection = await open(connectionOptions, where);
@@ -37,7 +37,12 @@ export async function withTemporal<T>(use: (temporal: Temporal) => Promise<T>): 
   }
 }
 
-function loadConfig(): ClientConnectConfig {
+/**
+ * Where Temporal is, as its environment configuration says.
+ *
+ * @throws CliError where that cannot be used
+ */
+export function temporalConfig(): ClientConnectConfig {
   try {
     return loadClientConnectConfig();
   } catch (error) {

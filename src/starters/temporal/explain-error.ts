@@ -1,5 +1,5 @@
 import { isGrpcServiceError, QueryNotRegisteredError, WorkflowUpdateFailedError } from '@temporalio/client';
-import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { ApplicationFailure, NamespaceNotFoundError, WorkflowNotFoundError } from '@temporalio/common';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { isSilence } from './answer.ts';
@@ -31,6 +31,7 @@ export function explainError(error: unknown, where: { readonly address: string; 
   if (error instanceof QueryNotRegisteredError) {
     return new CliError(exitCodes.undetermined, `the worker does not know what was asked; it is of another version`);
   }
+  if (error instanceof NamespaceNotFoundError) return noNamespace(where);
   const status = grpcStatus(error);
   return status === undefined ? error : ofStatus(status.code, status.details, where);
 }
@@ -41,6 +42,13 @@ function ofUpdate(error: WorkflowUpdateFailedError): CliError {
     return new CliError(exitCodes.invalid, `refused: ${cause.message}`);
   }
   return new CliError(exitCodes.undetermined, `it was not carried out: ${cause?.message ?? error.message}`);
+}
+
+function noNamespace({ address, namespace }: { readonly address: string; readonly namespace: string }): CliError {
+  return new CliError(
+    exitCodes.invalid,
+    `Temporal at ${address} has no namespace ${namespace}; set TEMPORAL_NAMESPACE, or create it: temporal operator namespace create --namespace ${namespace}`,
+  );
 }
 
 /** What needs a worker is told by whoever asks it; here it is Temporal itself that is silent. */

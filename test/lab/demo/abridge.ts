@@ -14,7 +14,9 @@ export function createAbridger(): (text: string) => string {
     for (const at of reasons) {
       if (line.length - at > WORTH_CUTTING) told.add(line.slice(at + 2));
     }
-    return repeated === undefined ? line : line.slice(0, repeated);
+    if (repeated === undefined) return line;
+    // A bare word would look like news without a reason.
+    return `${line.slice(0, repeated)}${repeated === reasons[0] ? ' (why is above)' : ''}`;
   };
 }
 

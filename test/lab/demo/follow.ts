@@ -61,7 +61,7 @@ export async function follow(stage: Stage, timeline: Timeline, leaving: AbortSig
       if (target === undefined || told.has(event.metadata.name)) continue;
       told.add(event.metadata.name);
       const tone = event.type === 'Warning' ? 'bad' : event.reason === 'Promoted' ? 'good' : 'plain';
-      timeline.tell('holdfast', `${target}: ${event.reason}: ${event.note ?? ''}`, tone);
+      timeline.tell('holdfast', `${target}: ${asStatusSays(event.reason)}: ${event.note ?? ''}`, tone);
     }
   }
 
@@ -130,4 +130,9 @@ async function askStatus(connection: Connection, handle: WorkflowHandle): Promis
 function summary({ phase, targets }: ReleaseStatus): string {
   const each = targets.map((t) => `${t.name} ${t.step ?? t.phase} (${t.label ?? ''}) ${t.message}`);
   return `the release is ${phase}; ${each.join('; ')}`;
+}
+
+/** The word of an event as status has it: `HeldBlocked` is Held, and why. */
+function asStatusSays(reason = ''): string {
+  return reason.replace(/^Held(?=[A-Z])(.+)$/, 'Held ($1)');
 }
