@@ -1,9 +1,10 @@
 import { redact } from '../domain/core/redact.ts';
+import type { ReleaseStatus } from '../domain/release/status.ts';
 import { formatObjectName, type ObjectName } from './object-name.ts';
 import { printData, type Format } from './output/data.ts';
 import { print } from './output/print.ts';
 import { sendAction, type ActionName } from './release/release-client.ts';
-import { withTemporal } from './temporal/connect.ts';
+import { withTemporal, type Temporal } from './temporal/connect.ts';
 import { whoAsks } from './who.ts';
 
 /** What every command that decides takes. */
@@ -18,17 +19,22 @@ export interface DecisionOptions {
  * refused by the workflow, with the reason.
  *
  * @param details the action's own fields; undefined ones are left out
+ * @param follow looks what came of it, where that is seen at once; gives the status to print for programs
  */
 export async function decide(
   object: ObjectName,
   action: ActionName,
   details: Readonly<Record<string, unknown>>,
   options: DecisionOptions,
+  follow?: (temporal: Temporal, status: ReleaseStatus) => Promise<ReleaseStatus>,
 ): Promise<void> {
   const by = whoAsks(options.as);
   const given = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
   const payload = { by, reason: redact(options.reason), ...given };
-  const answer = await withTemporal((temporal) => sendAction(temporal, object.name, action, payload));
-  if (options.output === 'table') print(`${formatObjectName(object)}: ${answer.by} ${answer.message}`);
-  else printData(options.output, { object: formatObjectName(object), ...answer });
+  await withTemporal(async (temporal) => {
+    const answer = await sendAction(temporal, object.name, action, payload);
+    if (options.output === 'table') print(`${formatObjectName(object)}: ${answer.by} ${answer.message}`);
+    const status = follow === undefined ? answer.status : await follow(temporal, answer.status);
+    if (options.output !== 'table') printData(options.output, { object: formatObjectName(object), ...answer, status });
+  });
 }
