@@ -1,7 +1,10 @@
 import { canonicalJson, planHash } from '../core/plan-hash.ts';
+import { placeOf } from './address.ts';
 import { imageParts } from './deployed-image.ts';
+import { targetName } from './spec.ts';
 import { unknownTarget } from './initial-state.ts';
-import type { Evaluation, Plan, TargetView } from './plan.ts';
+import type { Evaluation, TargetView } from './plan.ts';
+import { planOf } from './plan-terms.ts';
 import { recordOutcome } from './record-decision.ts';
 import type { RolloutState, TargetOutcome, TargetRollout } from './rollout.ts';
 import { summariseRollout } from './rollout-summary.ts';
@@ -22,10 +25,14 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
   if (state.rollouts.some((r) => r.id === rollout.id)) return state;
 
   const targets = { ...state.targets };
+  const places = new Map(state.spec.targets.map((t) => [targetName(t), placeOf(t, state.spec)]));
+  const then = new Map(rollout.spec.targets.map((t) => [targetName(t), placeOf(t, rollout.spec)]));
   for (const target of rollout.targets) {
     const { outcome } = target;
     if (outcome === null) continue;
     const name = target.item.target;
+    // The name stands for another workload by now, or for none.
+    if (places.get(name) !== then.get(name)) continue;
     targets[name] = absorbTarget(targets[name] ?? unknownTarget, target, outcome, { state, rollout, now });
   }
 
@@ -97,7 +104,7 @@ function asLeft(
     const applied = memories[view.name]?.applied ?? view.applied;
     return { ...view, phase, step, reason, message, current, rollbackTo, applied };
   });
-  const plan: Plan = { release: rollout.release, items: [] };
+  const plan = planOf(rollout.release, rollout.spec, []);
   return { ...evaluation, targets, plan, planHash: planHash(plan) };
 }
 

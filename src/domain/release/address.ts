@@ -22,3 +22,9 @@ export function addressOf(target: TargetSpec, release: Pick<ReleaseSpec, 'cluste
     container: target.container,
   };
 }
+
+/** Which container of which workload a target is, whatever it is called: equal for one and the same. */
+export function placeOf(target: TargetSpec, release: Pick<ReleaseSpec, 'cluster'>): string {
+  const { cluster, namespace, kind, workload, container } = addressOf(target, release);
+  return JSON.stringify([cluster, namespace, kind, workload, container]);
+}

@@ -1,6 +1,9 @@
 import type { RolloutState, Stop, TargetOutcome, TargetRollout } from './rollout.ts';
 import { timeHold } from './time-hold.ts';
 
+/** Why a target was not begun that the spec has no more. */
+export const LEFT_SPEC = 'LeftSpec';
+
 /**
  * Takes in what follows by itself, without anything being read or written: windows that have closed and freezes stop the
  * rollout, a stopped rollout ends what has not begun, `onFailure: undo` sends promoted targets back, and an open wave
@@ -28,11 +31,18 @@ export function isCutShort({ abort }: Pick<RolloutState, 'abort'>, { failure }: 
   return abort?.now === true && !(abort.how === 'rollback' && failure?.reason === 'Aborted');
 }
 
+/** True for a target that was not begun because the spec has it no more: nothing waits for it. */
+function hasLeft({ outcome }: TargetRollout): boolean {
+  return outcome?.reason === LEFT_SPEC;
+}
+
 /** True where the target's wave is open: all targets of the waves before it were promoted. */
 export function isWaveOpen(state: RolloutState, target: string): boolean {
   const index = state.waves.findIndex((wave) => wave.includes(target));
   const before = new Set(state.waves.slice(0, index).flat());
-  return state.targets.filter((t) => before.has(t.item.target)).every((t) => t.outcome?.phase === 'Current');
+  return state.targets
+    .filter((t) => before.has(t.item.target) && !hasLeft(t))
+    .every((t) => t.outcome?.phase === 'Current');
 }
 
 /**

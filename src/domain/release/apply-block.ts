@@ -1,9 +1,10 @@
+import { narrower } from '../core/mode.ts';
 import { isImageDigest } from '../core/image-reference.ts';
 import { accepted, acceptedAgain, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { abortCommands, command } from './commands.ts';
-import { imageParts } from './deployed-image.ts';
 import type { RolloutState } from './rollout.ts';
+import { isItemBlocked } from './rollout-block.ts';
 import type { ReleaseState } from './state.ts';
 
 /** Blocks a digest or a version label for the whole release; a digest in a reference is taken out of it. */
@@ -29,15 +30,24 @@ export function block(
     cooldownOnly: false,
   };
   const blocked = [...state.blocked.filter((e) => e.image !== image), entry];
-  const running = rollout?.targets.some((t) => imageParts(t.item.to).digest === image || t.item.toLabel === image);
+  const running = rollout?.targets.some((t) =>
+    isItemBlocked({ spec: { ...state.spec, blocklist: [] }, blocked: [entry] }, t.item, null),
+  );
   const hint =
     running === true
       ? `; targets that rollout ${rollout?.id ?? ''} has begun go on until ${abortCommands(state.name)}`
       : '';
-  return accepted({ ...state, blocked, unblocked }, `blocks ${image}${hint}`, {
+  return accepted({ ...state, blocked, unblocked }, `blocks ${image}${hint}${howLong(state)}`, {
     effect: 'evaluate',
     forward: rollout !== null,
   });
+}
+
+/** Blocks are marked on the objects, which Shadow does not write. */
+function howLong({ spec, evaluation }: ReleaseState): string {
+  const mode = narrower(spec.mode, evaluation?.effectiveMode ?? spec.mode);
+  if (mode === 'Enforce') return '';
+  return `; in ${mode} nothing is written, so that a terminate of this release forgets it`;
 }
 
 /** Takes a block back. Its cooldown, where it has one, still holds until it is over or a person says retry. */

@@ -37,12 +37,13 @@ export function retry(state: ReleaseState, action: ActionOf<'retry'>, now: numbe
     .filter((entry) => !over.includes(entry.image))
     .map((entry) => (ends(entry.image) && entry.cooldownUntil > 0 ? { ...entry, cooldownUntil: 0 } : entry));
   const unblocked = { ...state.unblocked, ...Object.fromEntries(over.map((image) => [image, now])) };
+  const stops = (state.stops ?? []).filter((stop) => action.target !== undefined && stop.target !== action.target);
   const approval = state.approval?.approved === false ? null : state.approval;
   const candidates = Object.fromEntries(
     Object.entries(state.candidates).map(([key, candidate]) => [key, { ...candidate, tried: false }]),
   );
   return accepted(
-    { ...state, targets, blocked, unblocked, approval, candidates },
+    { ...state, targets, blocked, unblocked, approval, candidates, stops },
     [
       `retries ${action.target ?? 'every target'} now`,
       ...(skipped.length === 0 ? [] : [`without the preflight gate on ${shown(skipped)}`]),

@@ -1,11 +1,15 @@
 import { canonicalJson } from '../core/plan-hash.ts';
 import { accepted, acceptedAgain, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
+import { placeOf } from './address.ts';
 import { lineFor } from './line.ts';
 import type { RolloutState } from './rollout.ts';
 import { targetName, type ReleaseSpec, type TargetSpec } from './spec.ts';
 import type { ReleaseState } from './state.ts';
 import { changeMemories, fresh } from './unstick.ts';
+
+/** Stops of targets that are gone from the spec; each is of one image, and old images are not wanted again. */
+const STOPS_KEPT = 50;
 
 /** Changes the mode alone, as if the spec had been applied with it. */
 export function setMode(state: ReleaseState, action: ActionOf<'setMode'>, rollout: RolloutState | null): ActionAnswer {
@@ -21,8 +25,9 @@ export function setMode(state: ReleaseState, action: ActionOf<'setMode'>, rollou
 }
 
 /**
- * Takes a new spec. A living rollout keeps the spec that it was started with, save the mode. A target whose line
- * changed is no longer held by what failed on its old one.
+ * Takes a new spec. A living rollout keeps how it goes about things from the spec that it was started with; what may be
+ * started, and where, is that of the new one from now on (see `takeSpec`). A target whose line changed is no longer held
+ * by what failed on its old one.
  */
 export function applySpec(
   state: ReleaseState,
@@ -36,12 +41,33 @@ export function applySpec(
   const personPin = state.pin?.image ?? null;
   const lines = new Map(before.targets.map((t) => [targetName(t), lineFor(before, t, personPin).key]));
   const moved = (target: TargetSpec): boolean => lines.get(targetName(target)) !== lineFor(spec, target, personPin).key;
-  const changed = changeMemories({ ...state, spec, generation: state.generation + 1 }, moved, fresh);
+  const known = withoutOthers({ ...state, spec, generation: state.generation + 1 }, before);
+  const changed = changeMemories(known, moved, fresh);
   const freezes = before.mode === spec.mode ? '' : frozen(spec.mode, rollout);
-  return accepted(changed, `applies a new spec: ${whatChanged(before, spec)}${freezes}`, {
+  const keeps =
+    rollout === null
+      ? ''
+      : `; rollout ${rollout.id} goes on as its plan had it, within the new mode, windows, freezes and blocklist`;
+  return accepted(changed, `applies a new spec: ${whatChanged(before, spec)}${freezes === '' ? keeps : freezes}`, {
     effect: 'evaluate',
-    forward: rollout !== null && before.mode !== spec.mode,
+    forward: rollout !== null,
   });
+}
+
+/**
+ * The state without what is remembered of a target that is another workload by now, or none: what was applied to one says
+ * nothing of another under the same name. What failed on it still keeps its image from being started elsewhere.
+ */
+function withoutOthers(state: ReleaseState, before: ReleaseSpec): ReleaseState {
+  const now = new Map(state.spec.targets.map((t) => [targetName(t), placeOf(t, state.spec)]));
+  const gone = before.targets.filter((t) => now.get(targetName(t)) !== placeOf(t, before)).map(targetName);
+  if (gone.length === 0) return state;
+  const targets = Object.fromEntries(Object.entries(state.targets).filter(([name]) => !gone.includes(name)));
+  const stops = gone.flatMap((target) => {
+    const stuck = state.targets[target]?.stuck ?? null;
+    return stuck === null ? [] : [{ target, stuck }];
+  });
+  return { ...state, targets, stops: [...(state.stops ?? []), ...stops].slice(-STOPS_KEPT) };
 }
 
 /** What becomes of a rollout that is under way. */

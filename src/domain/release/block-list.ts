@@ -16,6 +16,8 @@ export interface BlockSubject {
   /** Semver of the image, as its tag or its labels tell. */
   readonly version?: string | null;
   readonly platformDigests?: ResolvedLine['platformDigests'];
+  /** The same as a list. */
+  readonly manifests?: readonly string[];
 }
 
 /**
@@ -101,8 +103,11 @@ export function blockOfImage(
 }
 
 /** True where an entry of a blocklist names the image. */
-export function names(entry: string, { digest, label, version, platformDigests }: BlockSubject): boolean {
+export function names(
+  entry: string,
+  { digest, label, version, platformDigests, manifests = [] }: BlockSubject,
+): boolean {
   if (entry === digest || entry === label) return true;
   if (typeof version === 'string' && sameVersion(entry, version)) return true;
-  return Object.values(platformDigests ?? {}).includes(entry);
+  return manifests.includes(entry) || Object.values(platformDigests ?? {}).includes(entry);
 }

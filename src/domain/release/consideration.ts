@@ -75,9 +75,18 @@ export function wants(
   const reason: PlannedReason = phase === 'Drifted' ? 'OutOfBand' : item.action === 'verify' ? 'Unproven' : 'Planned';
   return {
     view: viewOf(of, phase, reason, message),
-    item: { target: targetName(of.spec), from: of.image, ...item, ...versionOf(of, item) },
+    item: { target: targetName(of.spec), from: of.image, ...item, ...versionOf(of, item), ...manifestsOf(of, item) },
     until: null,
   };
+}
+
+function manifestsOf(
+  { wanted, desired }: PlacedTarget,
+  { to }: Pick<PlanItem, 'to'>,
+): { toManifests?: readonly string[] } {
+  const manifests = [...new Set(Object.values(wanted.resolved.platformDigests))].sort();
+  const own = manifests.filter((digest) => digest !== wanted.resolved.digest);
+  return to === desired && own.length > 0 ? { toManifests: own } : {};
 }
 
 function versionOf({ wanted, desired }: PlacedTarget, item: Pick<PlanItem, 'to' | 'toLabel'>): { toVersion?: string } {

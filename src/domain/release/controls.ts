@@ -2,13 +2,16 @@ import type { ActionOf, ReleaseAction } from './actions.ts';
 import { decider } from './apply-approval.ts';
 import type { Abort, RolloutState, StepDecision } from './rollout.ts';
 import { abortRollout, decideStep, setBlocked, setMode, setPaused } from './rollout-control.ts';
+import type { ReleaseSpec } from './spec.ts';
 import type { ReleaseState } from './state.ts';
+import { takeSpec } from './take-spec.ts';
 
 /** What a release tells its living rollout. */
 export type RolloutControl =
   | { readonly kind: 'mode'; readonly mode: RolloutState['mode'] }
   | { readonly kind: 'paused'; readonly paused: boolean }
   | { readonly kind: 'blocked'; readonly blocked: RolloutState['blocked'] }
+  | { readonly kind: 'spec'; readonly spec: ReleaseSpec }
   | ({ readonly kind: 'abort' } & Abort)
   | ({ readonly kind: 'decide' } & Omit<StepDecision, 'at'>);
 
@@ -32,8 +35,9 @@ export function controlsOf(action: ReleaseAction, state: ReleaseState, decides: 
     case 'unblock':
       return [{ kind: 'blocked', blocked: state.blocked }];
     case 'setMode':
-    case 'applySpec':
       return [{ kind: 'mode', mode: state.spec.mode }];
+    case 'applySpec':
+      return [{ kind: 'spec', spec: state.spec }];
     case 'pin':
     case 'unpin':
     case 'retry':
@@ -52,6 +56,8 @@ export function applyControl(state: RolloutState, control: RolloutControl, now: 
       return setPaused(state, control.paused, now);
     case 'blocked':
       return setBlocked(state, control.blocked, now);
+    case 'spec':
+      return takeSpec(state, control.spec, now);
     case 'abort':
       return abortRollout(state, { how: control.how, now: control.now, by: control.by, reason: control.reason }, now);
     case 'decide': {

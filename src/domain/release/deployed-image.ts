@@ -12,6 +12,13 @@ export function imageParts(reference: string): { readonly tag: string | null; re
   return parsed.ok ? parsed.value : { tag: null, digest: null };
 }
 
+/** True for two images of one repository; either may be the repository itself, such as `ghcr.io/acme/app`. */
+export function sameRepository(a: string, b: string): boolean {
+  const left = parseImageReference(a);
+  const right = parseImageReference(b);
+  return left.ok && right.ok && left.value.path === right.value.path && left.value.registry === right.value.registry;
+}
+
 /** True for two references to one digest in one repository, whatever their tags. */
 export function sameContent(a: string, b: string): boolean {
   const left = parseImageReference(a);

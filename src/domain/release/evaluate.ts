@@ -11,7 +11,8 @@ import { unknownTarget } from './initial-state.ts';
 import { isOfOtherRelease } from './marks.ts';
 import type { Observation } from './observation.ts';
 import { phaseEvents } from './phase-events.ts';
-import type { Evaluation, Plan } from './plan.ts';
+import type { Evaluation } from './plan.ts';
+import { planOf } from './plan-terms.ts';
 import { releaseConditions } from './release-conditions.ts';
 import { rememberTarget } from './remember-target.ts';
 import { desiredImage, settleTarget } from './settle-target.ts';
@@ -47,7 +48,7 @@ export function evaluate(
 
   const mode = effectiveMode(state, observation.incumbents);
   const items = plans(mode.mode) ? gated.items : [];
-  const plan: Plan = { release: state.name, items };
+  const plan = planOf(state.name, state.spec, items);
   const evaluation: Evaluation = {
     at: observation.at,
     effectiveMode: mode.mode,
@@ -74,7 +75,7 @@ function suspended(
   state: ReleaseState,
   now: number,
 ): { evaluation: Evaluation; state: ReleaseState; events: TargetEvent[] } {
-  const plan: Plan = { release: state.name, items: [] };
+  const plan = planOf(state.name, state.spec, []);
   const at = state.evaluation?.at;
   const evaluation: Evaluation = {
     ...(at === undefined ? {} : { at }),
@@ -97,7 +98,8 @@ function rememberTargets(state: ReleaseState, observation: Observation): Map<str
     const name = targetName(target);
     const memory = state.targets[name];
     const workload = observation.targets[name]?.workload;
-    if (workload?.kind === 'read') memories.set(name, rememberTarget(memory, workload.value, state.name));
+    if (workload?.kind === 'read')
+      memories.set(name, rememberTarget(memory, workload.value, state.name, target.image ?? state.spec.image));
     else if (memory !== undefined) memories.set(name, memory);
   }
   return memories;
@@ -134,7 +136,7 @@ function considerTargets(
   { followers }: Wanted,
   now: number,
 ): Consideration[] {
-  const stops = stopsOf(state.name, memories);
+  const stops = stopsOf(state.name, memories, state.stops);
   return followers.map(({ name, spec, line, image }) =>
     considerTarget({
       state,

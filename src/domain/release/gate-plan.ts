@@ -3,7 +3,8 @@ import { approveCommand, command } from './commands.ts';
 import { earliest, heldAfterAll, type Consideration } from './consideration.ts';
 import { hold, instant, type Hold } from './hold.ts';
 import type { Observation } from './observation.ts';
-import { isHeldReason, type Plan, type PlanItem } from './plan.ts';
+import { isHeldReason, type PlanItem } from './plan.ts';
+import { planOf } from './plan-terms.ts';
 import { targetName } from './spec.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
 import { gateOfTimes, timeHold, type Times } from './time-hold.ts';
@@ -25,11 +26,11 @@ export function gatePlan(
   const unread = unreadMarksHold(state, observation);
   const known = considered.map((c) => holdItem(c, (i) => (i.action === 'verify' || i.why === 'pin' ? null : unread)));
   const waited = afterLastAttempts(known, memories, now);
-  const rejection = rejectionOf(state, planOf(waited));
+  const rejection = rejectionOf(state, itemsOf(waited));
   const decided = waited.map((c) => holdItem(c, () => rejection));
   const byTime = timeHold(state, now);
   const timed = decided.map((c) => holdItem(c, (i) => (i.action === 'verify' ? null : byTime)));
-  return { considered: timed, items: planOf(timed) };
+  return { considered: timed, items: itemsOf(timed) };
 }
 
 /** The next instant at which time alone may change the answer; null where it cannot. Always later than `now`. */
@@ -83,13 +84,13 @@ function holdItem(of: Consideration, why: (item: PlanItem) => Hold | null): Cons
   return against === null ? of : heldAfterAll(of, against);
 }
 
-function planOf(considered: readonly Consideration[]): PlanItem[] {
+function itemsOf(considered: readonly Consideration[]): PlanItem[] {
   return considered.map((c) => c.item).filter((item) => item !== null);
 }
 
 /** A rejection is of one plan: of another that comes about it says nothing. */
 function rejectionOf({ approval, name, spec }: ReleaseState, items: readonly PlanItem[]): Hold | null {
-  const plan: Plan = { release: name, items };
+  const plan = planOf(name, spec, items);
   if (approval === null || approval.approved || approval.planHash !== planHash(plan)) return null;
   const why = approval.reason === '' ? '' : `: ${approval.reason}`;
   return hold(

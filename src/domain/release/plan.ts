@@ -5,6 +5,8 @@ export interface Plan {
   readonly release: string;
   /** In the order of the spec. The first is the canary. */
   readonly items: readonly PlanItem[];
+  /** Hash of how it is carried out: the workloads of its targets, and all that proves them (see plan-terms.ts). */
+  readonly terms: string;
 }
 
 /** One target's part of a plan. */
@@ -22,6 +24,8 @@ export interface PlanItem {
   readonly toLabel: string;
   /** Semver of `to`, where it is known and the label does not tell it. */
   readonly toVersion?: string;
+  /** Digests of the manifests in the index that `to` names, by which a block may name it as well. */
+  readonly toManifests?: readonly string[];
   readonly why: 'update' | 'drift' | 'pin' | 'unproven';
 }
 

@@ -42,7 +42,14 @@ export const failureReasons = [
 ] as const;
 
 /** How a rollout can end for a target, beside what was measured and what holds it. */
-export const outcomeReasons = ['Unmeasured', 'Undone', 'Changed', 'NoRollbackTarget', 'RollbackDidNotRecover'] as const;
+export const outcomeReasons = [
+  'Unmeasured',
+  'Undone',
+  'LeftSpec',
+  'Changed',
+  'NoRollbackTarget',
+  'RollbackDidNotRecover',
+] as const;
 
 /** What only a preflight finds; its message begins with one of these, or with a reason of Held. */
 export const preflightFindings = ['NotReady', 'Unhealthy', 'Partitioned', 'NoRollbackTarget'] as const;

@@ -1,3 +1,4 @@
+import { sameRepository } from './deployed-image.ts';
 import { unknownTarget } from './initial-state.ts';
 import { managedByOf } from './marks.ts';
 import type { WorkloadSnapshot } from './observation.ts';
@@ -18,14 +19,26 @@ export const SECOND_WRITER_DRIFTS = 3;
  *
  * @param memory undefined at first sight
  * @param release name without `release/`; marks of another release are not adopted
+ * @param repository that the target follows
  */
 export function rememberTarget(
   memory: TargetMemory | undefined,
   workload: WorkloadSnapshot,
   release: string,
+  repository: string,
 ): TargetMemory {
   if (workload.marks.managedBy !== managedByOf(release)) return memory ?? unknownTarget;
+  if (!isOfThisContainer(workload, repository)) return memory ?? unknownTarget;
   return adoptMarks(memory, workload);
+}
+
+/**
+ * Marks are one set for each object: where the release has since been given another container of it, they tell of an
+ * image that must not be written there. One of the container's own repository, or of the one it follows, is its own.
+ */
+function isOfThisContainer({ marks, image }: WorkloadSnapshot, repository: string): boolean {
+  if (marks.applied === null) return true;
+  return sameRepository(marks.applied, repository) || (image !== null && sameRepository(marks.applied, image));
 }
 
 /** The image that the target should have unless something else is wanted: applied by us, or found to be as wanted. */

@@ -14,11 +14,16 @@ import type { RolloutState } from './rollout.ts';
 export function isBlockedIn(
   state: Pick<RolloutState, 'blocked' | 'spec'>,
   image: string,
-  called: { readonly label: string; readonly version?: string } | null,
+  called: { readonly label: string; readonly version?: string; readonly manifests?: readonly string[] } | null,
   marks: Pick<Marks, 'blocked'> | null,
 ): boolean {
   const { digest, tag } = imageParts(image);
-  const subject = { digest, label: called?.label ?? tag, version: called?.version ?? null };
+  const subject = {
+    digest,
+    label: called?.label ?? tag,
+    version: called?.version ?? null,
+    manifests: called?.manifests ?? [],
+  };
   const entries = [
     ...state.spec.blocklist,
     ...[...state.blocked, ...(marks?.blocked ?? [])].filter((entry) => entry.cooldownOnly !== true).map((e) => e.image),
@@ -35,6 +40,6 @@ export function isItemBlocked(
   return item.action === 'roll' && item.why !== 'pin' && isBlockedIn(state, item.to, calledIn(item), marks);
 }
 
-function calledIn({ toLabel, toVersion }: PlanItem): { readonly label: string; readonly version?: string } {
-  return { label: toLabel, ...(toVersion === undefined ? {} : { version: toVersion }) };
+function calledIn({ toLabel, toVersion, toManifests = [] }: PlanItem) {
+  return { label: toLabel, manifests: toManifests, ...(toVersion === undefined ? {} : { version: toVersion }) };
 }

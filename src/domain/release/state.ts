@@ -21,6 +21,8 @@ export interface ReleaseState {
   /** Candidates that age before they may be rolled, by line key. */
   readonly candidates: Readonly<Record<string, Candidate>>;
   readonly targets: Readonly<Record<string, TargetMemory>>;
+  /** What ended badly on targets that have since left the spec: it still keeps its image from being started elsewhere. */
+  readonly stops?: readonly { readonly target: string; readonly stuck: NonNullable<TargetMemory['stuck']> }[];
   readonly approval: ApprovalState | null;
   /** Steps that people let go on in a rollout of this plan that then could not write anything: they need not say so again. */
   readonly approvedSteps?: { readonly planHash: string; readonly decisions: readonly StepDecision[] } | null;

@@ -87,7 +87,7 @@ export function releaseStatus(state: ReleaseState, rollout: RolloutState | null,
     conditions: state.conditions,
     targets,
     waiting: waitingOf(state, phase, rollout, state.waits?.since ?? null),
-    plan: evaluation?.plan ?? { release: state.name, items: [] },
+    plan: evaluation?.plan ?? { release: state.name, items: [], terms: '' },
     planHash: evaluation?.planHash ?? '',
     pinned: state.pin === null ? null : { image: state.pin.image, ...who(state.pin) },
     blocked: state.blocked

@@ -1,6 +1,6 @@
 import { command } from './commands.ts';
 import { hold, type Hold } from './hold.ts';
-import type { TargetMemory } from './state.ts';
+import type { ReleaseState, TargetMemory } from './state.ts';
 
 /** What happened to targets of the release that keeps an image from being rolled on any of them. */
 export interface Stops {
@@ -13,12 +13,18 @@ export interface Stops {
  * person says `retry` or something else is wanted.
  *
  * @param memories by target name, in the order of the spec
+ * @param gone of targets that have left the spec
  */
-export function stopsOf(release: string, memories: ReadonlyMap<string, TargetMemory>): Stops {
+export function stopsOf(
+  release: string,
+  memories: ReadonlyMap<string, TargetMemory>,
+  gone: ReleaseState['stops'] = [],
+): Stops {
   const stopped = new Map<string, { readonly target: string; readonly stuck: NonNullable<TargetMemory['stuck']> }>();
   for (const [target, { stuck }] of memories) {
     if (stuck !== null && !stopped.has(stuck.image)) stopped.set(stuck.image, { target, stuck });
   }
+  for (const stop of gone) if (!stopped.has(stop.stuck.image)) stopped.set(stop.stuck.image, stop);
   return {
     holdFor(target, image) {
       const by = stopped.get(image);

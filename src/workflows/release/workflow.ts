@@ -77,6 +77,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   let woken = false;
   let releasing = false;
   let starting = false;
+  let owes = false;
   let telling: Promise<unknown> = Promise.resolve();
   let published = '';
 
@@ -109,6 +110,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       state = answer.state;
       if (answer.effect !== 'none') woken = true;
       if (answer.effect === 'release') releasing = true;
+      if (name === 'block' || name === 'unblock') owes = true;
       describe();
       if (answer.forward) await forward(controlsOf(action, state, answer.decides));
       return { by: deciderOf(action), message: answer.record };
@@ -234,8 +236,26 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
 
   /** Waits while a rollout lives: for its outcome, for people, or for the time to see whether it still lives. */
   async function whileRolling(): Promise<void> {
-    await condition(() => rollout === null || releasing || continuing(), ROLLOUT_CHECK);
+    await condition(() => rollout === null || releasing || continuing() || owes, ROLLOUT_CHECK);
+    if (owes) {
+      await writeOwedMarks((observation ??= await observe()));
+      return;
+    }
     if (rollout !== null && !continuing()) await adoptRollout();
+  }
+
+  /** Makes the objects remember what people blocked and unblocked: a terminate leaves no time for it. */
+  async function writeOwedMarks(seen: Observation): Promise<void> {
+    owes = false;
+    for (const owed of marksOwed(state, seen)) {
+      // What does not get there is owed again at the next evaluation; a cluster that is down holds nothing else up.
+      await writeOutcome(
+        write.writeMarks.executeWithOptions(
+          { summary: `${owed.target.name}: marks`, scheduleToCloseTimeout: MARKS_TRIED },
+          [{ release: input.name, image: null, ...owed }],
+        ),
+      );
+    }
   }
 
   const continuing = (): boolean => workflowInfo().continueAsNewSuggested;
@@ -252,14 +272,19 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     ]);
   }
 
+  async function observe(): Promise<Observation> {
+    const asked = { release: input.name, spec: state.spec, pin: state.pin?.image ?? null };
+    return observationOffTheWire(
+      await read.observe.executeWithOptions({ summary: 'look at registry and clusters' }, [asked]),
+    );
+  }
+
   /** Reads the world: at once when something has happened, else when it differs from what is known. */
   async function look(): Promise<Observation | null> {
     const asked = { release: input.name, spec: state.spec, pin: state.pin?.image ?? null };
     if (observation === null || woken) {
       woken = false;
-      return observationOffTheWire(
-        await read.observe.executeWithOptions({ summary: 'look at registry and clusters' }, [asked]),
-      );
+      return observe();
     }
     const wait = {
       known: observationFingerprint(observation),
@@ -318,15 +343,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     notifyOfWait();
     describe();
     if (result.events.length > 0) await read.emitEvents({ release: input.name, events: result.events });
-    for (const owed of marksOwed(state, observation)) {
-      // What does not get there is owed again at the next evaluation; a cluster that is down holds nothing else up.
-      await writeOutcome(
-        write.writeMarks.executeWithOptions(
-          { summary: `${owed.target.name}: marks`, scheduleToCloseTimeout: MARKS_TRIED },
-          [{ release: input.name, image: null, ...owed }],
-        ),
-      );
-    }
+    await writeOwedMarks(observation);
     // Somebody spoke while events and marks were written: what was decided before is no longer what holds.
     if (woken) continue;
     if (mayStart(state)) await startPlan();

@@ -13,7 +13,21 @@ import type { RolloutState } from '../../../src/domain/release/rollout.ts';
 import { targetName } from '../../../src/domain/release/spec.ts';
 import type { ReleaseState } from '../../../src/domain/release/state.ts';
 import { FROM, promoted, rolling, rollout, TO, TO_DIGEST } from './rollout-world.ts';
-import { digest, fleet, HOUR, managed, NOW, observe, REPOSITORY, resolved, spec, start, target } from './world.ts';
+import {
+  digest,
+  fleet,
+  HOUR,
+  managed,
+  NOW,
+  observe,
+  REPOSITORY,
+  planned,
+  resolved,
+  spec,
+  start,
+  target,
+  viewOf,
+} from './world.ts';
 
 const WHO = { by: 'ana', reason: 'because' };
 // Made once by ssh-keygen of OpenSSH 9.2.
@@ -725,12 +739,38 @@ describe('changing mode and spec', () => {
     const answer = done(state, 'applySpec', { spec: after }, waiting);
     expect(answer).toMatchObject({
       effect: 'evaluate',
-      forward: false,
-      record: 'applies a new spec: soak, targets, track',
+      forward: true,
+      record:
+        'applies a new spec: soak, targets, track; rollout hive-1 goes on as its plan had it, within the new mode, windows, freezes and blocklist',
     });
     expect(answer.state).toMatchObject({ generation: 2, spec: after });
     expect(answer.state.targets).toEqual({ 'web-1': { ...memory, stuck: null }, 'web-2': memory });
     expect(answer.state.spec.targets.map(targetName)).toEqual(['web-1', 'web-2', 'web-3']);
+  });
+
+  describe('a target that is another workload under the same name', () => {
+    const stuck = { phase: 'Failed' as const, reason: '', message: '', image: TO, wanted: TO, rollbackTo: null, at: 0 };
+    const of = (overrides: Record<string, unknown>) => spec({ targets: [{ ...target('web-1'), ...overrides }] });
+    const before = of({ name: 'web' });
+
+    test.each([{ deployment: 'other' }, { namespace: 'other' }, { cluster: 'other' }, { container: 'other' }])(
+      'is not judged by what was applied to the one before (%o)',
+      (moved) => {
+        const state = start(before, { targets: { web: { ...unknownTarget, applied: TO, passed: TO } } });
+        expect(done(state, 'applySpec', { spec: of({ name: 'web', ...moved }) }).state.targets).toEqual({});
+        expect(done(state, 'applySpec', { spec: of({ name: 'web', soak: '1h' }) }).state.targets).toHaveProperty('web');
+      },
+    );
+
+    test('is still not started where its image failed before, nor is any other', () => {
+      const two = spec({ targets: [target('web-1'), target('web-2')] });
+      const one = spec({ targets: [target('web-2')] });
+      const state = start(two, { targets: { 'web-1': { ...unknownTarget, stuck } } });
+      const without = done(state, 'applySpec', { spec: one }).state;
+      const look = (of: ReleaseState) => evaluate(of, observe(one, resolved('b1'), { 'web-2': managed(FROM) }), NOW);
+      expect(viewOf(look(without), 'web-2')).toMatchObject({ phase: 'Held', reason: 'StoppedByFailure' });
+      expect(planned(look(done(without, 'retry', { skipPreflight: false }).state))).toEqual(['web-2']);
+    });
   });
 
   test("a person's pin keeps the line as it is", () => {
@@ -757,7 +797,7 @@ describe('changing mode and spec', () => {
       record: 'applies a new spec: mode Shadow, was Enforce; rollout hive-1 is frozen where it is',
     });
     expect(done(start(spec({ mode: 'Shadow' })), 'applySpec', { spec: spec() }, waiting).record).toBe(
-      'applies a new spec: mode Enforce, was Shadow',
+      'applies a new spec: mode Enforce, was Shadow; rollout hive-1 goes on as its plan had it, within the new mode, windows, freezes and blocklist',
     );
     const other = spec({ mode: 'Shadow', approval: 'beforeFirst', suspend: true, pin: 'v6.0.0', soak: '1h' });
     expect(done(start(), 'applySpec', { spec: other }).record).toBe(

@@ -395,3 +395,13 @@ describe('drift on a semver line', () => {
     expect(result.evaluation.plan.items).toMatchObject([{ from: older, to: applied, why: 'drift' }]);
   });
 });
+
+test('marks of another container of the object are not taken for those of this one', () => {
+  const other = 'registry.example.com/hive/other:1.1.0@' + digest('99');
+  const found = managed(NEW, {
+    marks: marks({ managedBy: 'release/hive', applied: other, version: '1.1.0', passed: other }),
+  });
+  const result = at(found, resolved('b1'));
+  expect(result.evaluation.plan.items.map((item) => item.to)).not.toContain(other);
+  expect(viewOf(result)).not.toMatchObject({ phase: 'Drifted' });
+});

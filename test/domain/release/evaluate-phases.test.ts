@@ -79,7 +79,7 @@ describe('a target that runs something else', () => {
   test('is Pending, and planned in the order of the spec', () => {
     const of = spec();
     const result = evaluate(start(of), observe(of, resolved('b1'), fleet(managed(OLD))), NOW);
-    expect(result.evaluation.plan).toEqual({
+    expect(result.evaluation.plan).toMatchObject({
       release: 'hive',
       items: ['web-1', 'web-2', 'web-3'].map((name) => ({
         target: name,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { conditionFaults } from '../../../src/domain/core/conditions.ts';
 import { planHash } from '../../../src/domain/core/plan-hash.ts';
+import { planOf } from '../../../src/domain/release/plan-terms.ts';
 import { read } from '../../../src/domain/core/verdict.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
@@ -172,8 +173,8 @@ describe('the modes', () => {
       modeReason: 'suspended: spec.suspend is true, so nothing is evaluated',
       registryReachable: true,
       targets: before.evaluation.targets,
-      plan: { release: 'hive', items: [] },
-      planHash: planHash({ release: 'hive', items: [] }),
+      plan: planOf('hive', spec(), []),
+      planHash: planHash(planOf('hive', spec(), [])),
       changesAt: null,
     });
     expect(suspended.events).toEqual([]);
@@ -227,6 +228,37 @@ describe('an approval before the first target', () => {
     expect(awaitsApproval(at(start(spec({ approval: 'beforeFirst', mode: 'Shadow' }))).state)).toBe(false);
     expect(awaitsApproval(at(start(of), NOW, fleet(managed(NEW))).state)).toBe(false);
     expect(awaitsApproval({ ...asked.state, spec: { ...of, suspend: true } })).toBe(false);
+  });
+});
+
+describe('the hash of a plan', () => {
+  const hashOf = (overrides: Parameters<typeof spec>[0], of = at(start()).evaluation.plan.items) =>
+    planHash(planOf('hive', spec(overrides), of));
+  const moved = (change: Record<string, unknown>) => [
+    { ...target('web-1'), ...change },
+    target('web-2'),
+    target('web-3'),
+  ];
+
+  test.each([
+    ['another workload under the same name', { targets: moved({ name: 'web-1', deployment: 'web-9' }) }],
+    ['another container', { targets: moved({ container: 'side' }) }],
+    ['another cluster', { cluster: 'other' }],
+    ['no health check', { targets: moved({ health: 'none' }) }],
+    ['a shorter soak', { soak: '1s' }],
+    ['larger waves', { waves: ['100%'] }],
+  ])('covers how it is carried out: %s is another plan', (_, overrides) => {
+    expect(hashOf(overrides)).not.toBe(hashOf({}));
+  });
+
+  test.each([
+    ['the mode', { mode: 'Shadow' as const }],
+    ['how often it looks', { pollInterval: '5m' }],
+    ['a window', { windows: [{ from: '00:00', to: '24:00', timeZone: 'UTC' }] }],
+    ['who may approve', { approval: 'beforeFirst' as const }],
+    ['a target that is not in it', { targets: [target('web-1'), target('web-2'), target('web-3'), target('web-4')] }],
+  ])('leaves out when it may be carried out: %s', (_, overrides) => {
+    expect(hashOf(overrides)).toBe(hashOf({}));
   });
 });
 

@@ -33,7 +33,9 @@ import {
   unknownWrite,
   write,
 } from './rollout-steps.ts';
-import { digest, NOW, target } from './world.ts';
+import type { ReleaseSpecInput } from '../../../src/domain/release/spec.ts';
+import { takeSpec } from '../../../src/domain/release/take-spec.ts';
+import { digest, NOW, spec, target } from './world.ts';
 
 const shadow = (state: RolloutState) => setMode(state, 'Shadow', NOW);
 const enforce = (state: RolloutState) => setMode(state, 'Enforce', NOW + 60_000);
@@ -487,4 +489,58 @@ describe('an abort', () => {
       message: expect.stringContaining('although ann aborted the rollout: wrong day') as string,
     });
   });
+});
+
+describe('a spec that is applied during a rollout', () => {
+  const two = () => take(begin({ waves: [1] }), 'web-1', preflight(), write('patch'));
+  const taken = (overrides: Partial<ReleaseSpecInput>, state = two()) => takeSpec(state, spec(overrides), NOW);
+  const end = (state: RolloutState) => outcomes(take(state, 'web-1', gate(), soak(), write('markPassed')));
+
+  const end2 = () => take(two(), 'web-1', gate(), soak(), write('markPassed'));
+
+  test('blocks what is wanted no more, in a rollout that is under way', () => {
+    const state = taken({ blocklist: [TO.slice(TO.indexOf('@') + 1)] });
+    const promoted = take(state, 'web-1', gate(), soak(), write('markPassed'));
+    const passed = take(promoted, 'web-2', preflight());
+    expect(next(passed, 'web-2').do).not.toBe('patch');
+    expect(of(passed, 'web-2')).toMatchObject({ changed: false });
+    expect(next(take(end2(), 'web-2', preflight()), 'web-2').do).toBe('patch');
+  });
+
+  test('freezes it, and closes its windows', () => {
+    const freeze = [{ from: '2026-01-01T00:00:00Z', until: '2027-01-01T00:00:00Z', reason: 'audit' }];
+    expect(end(taken({ freeze }))).toContain('web-2 Pending Frozen');
+    expect(end(taken({ windows: [{ from: '22:00', to: '23:00', timeZone: 'UTC' }] }))).toContain(
+      'Pending OutsideWindow',
+    );
+    const closed = begin({ freeze: [{ from: '2026-03-02T12:00:30Z', until: '2027-01-01T00:00:00Z', reason: 'x' }] });
+    expect(end(taken({}, take(closed, 'web-1', preflight(), write('patch'))))).not.toContain('Frozen');
+  });
+
+  test('suspends it where it is, and resumes it', () => {
+    const state = take(taken({ suspend: true }), 'web-1', gate(), soak());
+    expect(next(state)).toEqual({ do: 'wait', for: 'enforce' });
+    expect(next(takeSpec(state, spec(), NOW)).do).toBe('markPassed');
+  });
+
+  test('starts no target that it does not have, and ends what was begun there', () => {
+    const state = taken({ targets: [target('web-3')] });
+    expect(outcomes(state)).toBe('web-1 Rolling, web-2 Pending LeftSpec, web-3 Waiting');
+    const promoted = take(state, 'web-1', gate(), soak(), write('markPassed'));
+    expect(outcomes(promoted)).toBe('web-1 Current, web-2 Pending LeftSpec, web-3 Preflight');
+    const failed = take(state, 'web-1', gate(crash));
+    expect(next(failed).do).toBe('rollBack');
+  });
+
+  test('starts no target that is another workload by now', () => {
+    const targets = [target('web-1'), { ...target('web-2'), name: 'web-2', deployment: 'other' }, target('web-3')];
+    expect(outcomes(taken({ targets }))).toContain('web-2 Pending LeftSpec');
+  });
+});
+
+test('a block by the digest of one manifest of the index holds in a rollout too', () => {
+  const state = at.patching();
+  const targets = state.targets.map((t) => ({ ...t, item: { ...t.item, toManifests: [digest('ee')] } }));
+  const entry = { image: digest('ee'), by: 'ann', reason: '', at: NOW, cooldownUntil: 0, cooldownOnly: false };
+  expect(next(setBlocked({ ...state, targets }, [entry], NOW)).do).toBe('settle');
 });

@@ -123,7 +123,7 @@ describe('plan', () => {
         target('canary', { phase: 'Pending' }),
         target('north', { phase: 'Held', reason: 'MajorChange', message: 'v7' }),
       ].map(({ label, ...view }) => ({ ...view, desiredLabel: label })),
-      plan: { release: 'hive', items: [item] },
+      plan: { release: 'hive', items: [item], terms: '' },
       planHash: 'sha256:ab',
       changesAt: null,
       ...more,
@@ -165,16 +165,16 @@ describe('plan', () => {
     ],
     [
       'something is planned and something could not be read',
-      { plan: { release: 'hive', items: [item] }, targets: views('Pending', 'Unknown') },
+      { plan: { release: 'hive', items: [item], terms: '' }, targets: views('Pending', 'Unknown') },
       '1 of 2 targets, plan sha256:ab; 1 could not be read',
     ],
   ])('the headline is true where %s', (_, more, headline) => {
-    const empty = { plan: { release: 'hive', items: [] }, targets: views('Current', 'Current') };
+    const empty = { plan: { release: 'hive', items: [], terms: '' }, targets: views('Current', 'Current') };
     expect(planView(report({ ...empty, ...more })).split('\n')[0]).toBe(`release/hive: ${headline}`);
   });
 
   test('changes are 6, nothing to do is 0, and nothing that could be read is neither', () => {
-    const none = { plan: { release: 'hive', items: [] }, targets: [] };
+    const none = { plan: { release: 'hive', items: [], terms: '' }, targets: [] };
     expect(planExitCode(report())).toBe(6);
     expect(planExitCode(report(none))).toBe(0);
     expect(planExitCode(report({ ...none, registryReachable: false }))).toBe(3);

@@ -34,7 +34,7 @@ export function releaseStatus(more: Partial<ReleaseStatus> = {}): ReleaseStatus 
     conditions: [],
     targets: [target('canary'), target('north')],
     waiting: null,
-    plan: { release: 'hive', items: [] },
+    plan: { release: 'hive', items: [], terms: '' },
     planHash: 'sha256:00',
     pinned: null,
     blocked: [],
