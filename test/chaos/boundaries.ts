@@ -5,6 +5,8 @@ import { MOMENTS, type ActivityRef, type Boundary, type Moment } from './activit
 interface Recorded extends ActivityRef {
   readonly activityId: string;
   readonly completed: boolean;
+  /** One without heartbeats is not seen between its start and its end. */
+  readonly heartbeats: boolean;
 }
 
 /** The activities that workflows have scheduled, in order, as their histories tell. */
@@ -18,22 +20,25 @@ export async function recordedActivities(client: Client, workflowIds: readonly s
       const type = scheduled.activityType?.name ?? '';
       const nth = all.filter((a) => a.workflowId === workflowId && a.type === type).length + 1;
       const activityId = scheduled.activityId ?? '';
-      all.push({ workflowId, type, nth, activityId, completed: done.has(String(eventId)) });
+      const heartbeats = Number(scheduled.heartbeatTimeout?.seconds ?? 0) > 0;
+      all.push({ workflowId, type, nth, activityId, heartbeats, completed: done.has(String(eventId)) });
     }
   }
   return all;
 }
 
-/** Every moment of every activity; one that was still under way has not had its last two. */
+/** Every moment of every activity that can be seen from outside. */
 export function boundariesOf(activities: readonly Recorded[]): Boundary[] {
-  return activities.flatMap(({ completed, workflowId, type, nth }) =>
-    MOMENTS.filter((moment) => completed || moment === 'scheduled' || moment === 'started').map((moment) => ({
-      workflowId,
-      type,
-      nth,
-      moment,
-    })),
-  );
+  return activities.flatMap((activity) => {
+    const { workflowId, type, nth } = activity;
+    return MOMENTS.filter((moment) => isSeen(activity, moment)).map((moment) => ({ workflowId, type, nth, moment }));
+  });
+}
+
+/** One that was still under way has not had its last two; one that sends no heartbeats is not seen to start. */
+function isSeen({ completed, heartbeats }: Recorded, moment: Moment): boolean {
+  if (moment === 'scheduled') return true;
+  return moment === 'started' ? heartbeats : completed;
 }
 
 /**
@@ -42,14 +47,12 @@ export function boundariesOf(activities: readonly Recorded[]): Boundary[] {
  */
 export function sampleOf(boundaries: readonly Boundary[]): Boundary[] {
   const activities = [...new Set(boundaries.map(nameOf))];
-  return boundaries.filter((boundary) => {
-    if (boundary.type.startsWith('write') && boundary.nth === 1) return true;
-    return boundary.moment === turn(activities.indexOf(nameOf(boundary)), boundary.type);
+  return activities.flatMap((name, index) => {
+    const own = boundaries.filter((boundary) => nameOf(boundary) === name);
+    const [first] = own;
+    if (first?.type.startsWith('write') === true && first.nth === 1) return own;
+    return own.filter((_, moment) => moment === index % own.length);
   });
-}
-
-function turn(index: number, type: string): Moment | undefined {
-  return MOMENTS[index % (type === 'awaitChange' ? 2 : MOMENTS.length)];
 }
 
 function nameOf({ workflowId, type, nth }: ActivityRef): string {
