@@ -107,7 +107,9 @@ export type RolloutReport =
       readonly kind: 'state';
       readonly state: Packed<RolloutState>;
       readonly finished: boolean;
-    };
+    }
+  /** It was sent something that it could not read, and dropped it. */
+  | { readonly rollout: string; readonly kind: 'dropped'; readonly why: string };
 
 export const rolloutReportSignal = defineSignal<[RolloutReport]>('rolloutReport');
 

@@ -28,6 +28,7 @@ import {
   type RolloutInput,
   type RolloutReport,
 } from './messages.ts';
+import { parseRolloutMessage } from './parse-messages.ts';
 
 /** Longer than one try of any write takes: by then nothing is known of its effect, and soon will not be. */
 const CALLED_OFF_AFTER = '65s';
@@ -47,7 +48,13 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
   const pending: Promise<void>[] = [];
 
   setHandler(rolloutStateQuery, () => state);
-  setHandler(rolloutControlSignal, async (control) => {
+  setHandler(rolloutControlSignal, async (sent: unknown) => {
+    const parsed = parseRolloutMessage(sent, state.release);
+    if (!parsed.ok) {
+      await report({ rollout: state.id, kind: 'dropped', why: parsed.why });
+      return;
+    }
+    const control = parsed.message;
     if (control.kind === 'report') {
       reportTo = control.to;
       await report({ rollout: state.id, kind: 'state', state: pack(state), finished: false });

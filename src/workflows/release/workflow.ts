@@ -54,6 +54,7 @@ import {
   type ReleaseInput,
   type RolloutMessage,
 } from './messages.ts';
+import { parseRolloutReport, type ReadReport } from './parse-messages.ts';
 import { releaseRollout } from './rollout.ts';
 
 /** An idle release looks at the world in one activity for this long before it starts another. */
@@ -85,21 +86,13 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
 
   setHandler(statusQuery, status);
   setHandler(historyQuery, () => releaseHistory(state, rollout));
-  setHandler(rolloutReportSignal, (report) => {
-    if (report.kind === 'state') rollout = unpack(report.state);
-    else if (rollout?.id === report.rollout) {
-      const { target } = report;
-      rollout = {
-        ...rollout,
-        stopped: report.stopped,
-        targets: rollout.targets.map((t) => (t.item.target === target.item.target ? target : t)),
-      };
+  setHandler(rolloutReportSignal, (sent: unknown) => {
+    const parsed = parseRolloutReport(sent, input.name);
+    if (!parsed.ok) {
+      state = recordRefusal(state, parsed.why, Date.now());
+      return;
     }
-    if (report.kind === 'state' && report.finished && rollout !== null) {
-      state = absorbOutcome(state, rollout, Date.now());
-      rollout = null;
-      woken = true;
-    }
+    hear(parsed.message);
     describe();
   });
   for (const name of ACTIONS) {
@@ -138,6 +131,24 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
         if (!(error instanceof ApplicationFailure)) throw error;
       }
     });
+  }
+
+  function hear(report: ReadReport): void {
+    if (report.kind === 'dropped') state = recordRefusal(state, `rollout ${report.rollout}: ${report.why}`, Date.now());
+    else if (report.kind === 'state') rollout = report.state;
+    else if (rollout?.id === report.rollout) {
+      const { target } = report;
+      rollout = {
+        ...rollout,
+        stopped: report.stopped,
+        targets: rollout.targets.map((t) => (t.item.target === target.item.target ? target : t)),
+      };
+    }
+    if (report.kind === 'state' && report.finished && rollout !== null) {
+      state = absorbOutcome(state, rollout, Date.now());
+      rollout = null;
+      woken = true;
+    }
   }
 
   /**
