@@ -1,3 +1,4 @@
+import { own } from '../../domain/core/own.ts';
 import { readFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
 import { Agent, EnvHttpProxyAgent } from 'undici';
@@ -25,7 +26,7 @@ const apiHosts: Readonly<Record<string, string>> = { 'docker.io': 'registry-1.do
  */
 export async function connect(registry: string, settings: RegistrySettings, timeoutMs: number): Promise<Connection> {
   const scheme = settings.plainHttp === true ? 'http' : 'https';
-  const base = new URL(`${scheme}://${apiHosts[registry] ?? registry}`);
+  const base = new URL(`${scheme}://${own(apiHosts, registry) ?? registry}`);
   const tls = settings.caFile === undefined ? {} : { ca: await authorities(settings.caFile) };
   const connector = { timeout: timeoutMs, ...tls };
   const options = { connections: connectionsPerHost, connect: connector };

@@ -1,3 +1,4 @@
+import { own } from '../../domain/core/own.ts';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -22,7 +23,7 @@ const anonymous: Credentials = { kind: 'anonymous' };
 export function createCredentialSource(config: RegistryConfig): CredentialSource {
   return {
     async find(registry, imagePath) {
-      const settings = config.registries?.[registry];
+      const settings = own(config.registries ?? {}, registry);
       if (settings?.username !== undefined) {
         if (settings.password === undefined) {
           throw new RegistryFault('denied', `registry ${registry} has a username but no password in the configuration`);

@@ -2,6 +2,7 @@ import { redact } from '../../domain/core/redact.ts';
 import { unmeasured } from '../../domain/core/verdict.ts';
 import type { Unmeasured, UnmeasuredCause } from '../../domain/core/verdict.ts';
 import { workerRemedies, type RegistryRemedies } from './config.ts';
+import { own } from '../../domain/core/own.ts';
 
 /**
  * The one place where what a registry answers, or fails to answer, is judged: by status code and by the error codes of
@@ -86,8 +87,9 @@ export function faultOfException(thrown: unknown): RegistryFault {
   if (thrown instanceof RegistryFault) return thrown;
   const code = codeOf(thrown);
   if (timeouts.has(code)) return new RegistryFault('timeout', 'no answer in time', { retryable: true });
-  if (code in unreachable) {
-    return new RegistryFault('unreachable', `${unreachable[code] ?? ''} (${code})`, { retryable: transient.has(code) });
+  const known = own(unreachable, code);
+  if (known !== undefined) {
+    return new RegistryFault('unreachable', `${known} (${code})`, { retryable: transient.has(code) });
   }
   if (certificate.test(code)) {
     return new RegistryFault('unreachable', `its certificate is not trusted (${code})`, { remedy: 'caFile' });

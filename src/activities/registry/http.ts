@@ -1,3 +1,4 @@
+import { own } from '../../domain/core/own.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCoalescer } from './coalesce.ts';
 import type { RegistryConfig } from './config.ts';
@@ -115,11 +116,13 @@ export function createRegistryHttp(registry: string, config: RegistryConfig, sou
   }
 
   async function connected(): Promise<Connection> {
-    connection ??= connect(registry, config.registries?.[registry] ?? {}, timeoutMs).catch((error: unknown) => {
-      // A CA file that is put right later is read then.
-      connection = undefined;
-      throw error;
-    });
+    connection ??= connect(registry, own(config.registries ?? {}, registry) ?? {}, timeoutMs).catch(
+      (error: unknown) => {
+        // A CA file that is put right later is read then.
+        connection = undefined;
+        throw error;
+      },
+    );
     return connection;
   }
 

@@ -1,3 +1,4 @@
+import { setOwn } from '../../domain/core/own.ts';
 import type { Reading } from '../../domain/core/verdict.ts';
 import { addressOf, type TargetAddress } from '../../domain/release/address.ts';
 import { incumbentsOf } from '../../domain/release/incumbents.ts';
@@ -48,13 +49,13 @@ export async function observeRelease(
     const where = architectures.get(target.cluster);
     if (workload.kind === 'unmeasured' || where === undefined) {
       const unread = workload.kind === 'unmeasured' ? workload : notConfigured(dependencies, target);
-      targets[target.name] = { workload: unread, architectures: unread };
+      setOwn(targets, target.name, { workload: unread, architectures: unread });
       continue;
     }
-    targets[target.name] = {
+    setOwn(targets, target.name, {
       workload: snapshotOf(workload.value, target, running.get(target.name) ?? null),
       architectures: where(workload.value),
-    };
+    });
   }
   const snapshots = Object.values(targets).flatMap((t) => (t.workload.kind === 'read' ? [t.workload.value] : []));
   const facts = await readImageFacts(images, snapshots);

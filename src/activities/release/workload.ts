@@ -1,4 +1,5 @@
 import type { Workload } from '../../domain/core/workload.ts';
+import { own } from '../../domain/core/own.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
 import type { NodeSelectorTerm, Toleration } from '../../domain/release/architectures.ts';
 import type { KubeObject, ObjectRef } from '../kubernetes/port.ts';
@@ -72,8 +73,8 @@ export function selectorText(selector: LabelSelector | undefined): string {
 
 /** Whether labels are what a selector asks for. */
 export function selects(selector: LabelSelector | undefined, labels: Readonly<Record<string, string>>): boolean {
-  const all = Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
-  return all && (selector?.matchExpressions ?? []).every((e) => holds(e, labels[e.key]));
+  const all = Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => own(labels, key) === value);
+  return all && (selector?.matchExpressions ?? []).every((e) => holds(e, own(labels, e.key)));
 }
 
 function holds(

@@ -1,5 +1,6 @@
 import { canonicalJson, planHash } from '../core/plan-hash.ts';
 import { placeOf } from './address.ts';
+import { own, setOwn } from '../core/own.ts';
 import { imageParts } from './deployed-image.ts';
 import { targetName } from './spec.ts';
 import { unknownTarget } from './initial-state.ts';
@@ -24,7 +25,7 @@ const ROLLOUTS_KEPT = 20;
 export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: number): ReleaseState {
   if (state.rollouts.some((r) => r.id === rollout.id)) return state;
 
-  const targets = { ...state.targets };
+  const targets: Record<string, TargetMemory> = { ...state.targets };
   const places = new Map(state.spec.targets.map((t) => [targetName(t), placeOf(t, state.spec)]));
   const then = new Map(rollout.spec.targets.map((t) => [targetName(t), placeOf(t, rollout.spec)]));
   for (const target of rollout.targets) {
@@ -33,7 +34,8 @@ export function absorbOutcome(state: ReleaseState, rollout: RolloutState, now: n
     const name = target.item.target;
     // The name stands for another workload by now, or for none.
     if (places.get(name) !== then.get(name)) continue;
-    targets[name] = absorbTarget(targets[name] ?? unknownTarget, target, outcome, { state, rollout, now });
+    const memory = own(targets, name) ?? unknownTarget;
+    setOwn(targets, name, absorbTarget(memory, target, outcome, { state, rollout, now }));
   }
 
   const failed = rollout.targets.filter(isMeasuredFailure);
@@ -101,7 +103,7 @@ function asLeft(
   const shown = new Map(targetStatuses(evaluation.targets, rollout).map((status) => [status.name, status]));
   const targets = evaluation.targets.map((view): TargetView => {
     const { phase, step, reason, message, current, rollbackTo } = shown.get(view.name) ?? view;
-    const applied = memories[view.name]?.applied ?? view.applied;
+    const applied = own(memories, view.name)?.applied ?? view.applied;
     return { ...view, phase, step, reason, message, current, rollbackTo, applied };
   });
   const plan = planOf(rollout.release, rollout.spec, []);

@@ -1,3 +1,4 @@
+import { own, setOwn } from '../core/own.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { blockOfImage } from './block-list.ts';
@@ -19,16 +20,17 @@ export function retry(state: ReleaseState, action: ActionOf<'retry'>, now: numbe
   const settled = new Set(state.evaluation?.targets.filter((t) => t.phase === 'Current').map((t) => t.name) ?? []);
   const failed = new Set<string | null>();
   const skipped: string[] = [];
-  const targets = { ...state.targets };
+  const targets: Record<string, TargetMemory> = { ...state.targets };
   for (const name of names) {
     if (!chosen.has(name)) continue;
-    const memory = targets[name];
+    const memory = own(targets, name);
     // Nothing holds what was never read, and its marks are still to be read.
     if (memory === undefined) continue;
     if (memory.stuck !== null) failed.add(imageParts(memory.stuck.image).digest);
     const skips = action.skipPreflight && !settled.has(name);
     if (skips) skipped.push(name);
-    targets[name] = tryAgain(memory, skips ? { by: action.by, reason: action.reason, at: now } : null);
+    const skip = skips ? { by: action.by, reason: action.reason, at: now } : null;
+    setOwn(targets, name, tryAgain(memory, skip));
   }
 
   const ends = (image: string): boolean => action.target === undefined || failed.has(image);

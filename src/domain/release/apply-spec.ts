@@ -1,3 +1,4 @@
+import { own } from '../core/own.ts';
 import { canonicalJson } from '../core/plan-hash.ts';
 import { accepted, acceptedAgain, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
@@ -64,7 +65,7 @@ function withoutOthers(state: ReleaseState, before: ReleaseSpec): ReleaseState {
   if (gone.length === 0) return state;
   const targets = Object.fromEntries(Object.entries(state.targets).filter(([name]) => !gone.includes(name)));
   const stops = gone.flatMap((target) => {
-    const stuck = state.targets[target]?.stuck ?? null;
+    const stuck = own(state.targets, target)?.stuck ?? null;
     return stuck === null ? [] : [{ target, stuck }];
   });
   return { ...state, targets, stops: [...(state.stops ?? []), ...stops].slice(-STOPS_KEPT) };

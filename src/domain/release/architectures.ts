@@ -1,6 +1,7 @@
 import type { Reading } from '../core/verdict.ts';
 import type { ResolvedLine } from './observation.ts';
 import { fail, pass, unmeasured, type Verdict } from '../core/verdict.ts';
+import { own } from '../core/own.ts';
 
 /** A node as far as the architecture gate needs it. */
 export interface NodeFacts {
@@ -83,7 +84,7 @@ export function architecturesFor(pod: PodScheduling, nodes: readonly NodeFacts[]
 export function mayRunOn(pod: PodScheduling, node: NodeFacts): boolean {
   if (pod.nodeName !== undefined && pod.nodeName !== '') return pod.nodeName === node.name;
   for (const [key, value] of Object.entries(pod.nodeSelector ?? {})) {
-    if (node.labels[key] !== value) return false;
+    if (own(node.labels, key) !== value) return false;
   }
   const terms = pod.nodeSelectorTerms;
   if (terms !== undefined && !terms.some((term) => matchesTerm(term, node))) return false;
@@ -142,7 +143,7 @@ function matchesTerm(term: NodeSelectorTerm, node: NodeFacts): boolean {
   const fields = term.matchFields ?? [];
   if (expressions.length + fields.length === 0) return false;
   return (
-    expressions.every((r) => matchesRequirement(r, node.labels[r.key])) &&
+    expressions.every((r) => matchesRequirement(r, own(node.labels, r.key))) &&
     fields.every((r) => matchesRequirement(r, r.key === 'metadata.name' ? node.name : undefined))
   );
 }

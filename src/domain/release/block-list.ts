@@ -1,3 +1,4 @@
+import { own } from '../core/own.ts';
 import type { BlockMark, Observation, ResolvedLine } from './observation.ts';
 import { imageParts } from './deployed-image.ts';
 import { isOfOtherRelease } from './marks.ts';
@@ -40,7 +41,7 @@ export function withMarkedBlocks(state: ReleaseState, observation: Observation, 
 
 /** True for a mark that a person has taken back since it was made. */
 export function isUnblocked({ unblocked }: Pick<ReleaseState, 'unblocked'>, mark: BlockMark): boolean {
-  const since = unblocked[mark.image];
+  const since = own(unblocked, mark.image);
   return since !== undefined && Date.parse(mark.at) <= since;
 }
 

@@ -1,3 +1,4 @@
+import { own } from '../core/own.ts';
 import { architectureGate } from './architectures.ts';
 import { blockOf } from './block-list.ts';
 import { deployedImage, sameContent } from './deployed-image.ts';
@@ -33,7 +34,7 @@ export function nextCandidate(
   targets: readonly TargetSpec[],
   around: Surroundings,
 ): Candidate {
-  const before = around.state.candidates[line.key];
+  const before = own(around.state.candidates, line.key);
   if (before === undefined) return fresh(head, around.now);
   if (before.digest === head.digest) return before.next === null ? before : { ...before, next: null };
   const next = before.next?.digest === head.digest ? before.next : { digest: head.digest, firstSeen: around.now };
@@ -53,7 +54,7 @@ function stillAwaited(candidate: Candidate, line: Line, targets: readonly Target
 /** True where the target has something else and nothing but time keeps it from taking the candidate. */
 function mayTake(candidate: Candidate, line: Line, target: TargetSpec, around: Surroundings): boolean {
   const name = targetName(target);
-  const seen = around.observation.targets[name];
+  const seen = own(around.observation.targets, name);
   if (seen === undefined || seen.workload.kind === 'unmeasured') return true;
   const workload = seen.workload.value;
   if (workload.image === null || isOfOtherRelease(workload.marks, around.state.name)) return false;

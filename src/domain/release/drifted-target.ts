@@ -1,3 +1,4 @@
+import { own } from '../core/own.ts';
 import { blockOfImage } from './block-list.ts';
 import { command } from './commands.ts';
 import { held, settled, wants, type Consideration, type PlacedTarget } from './consideration.ts';
@@ -59,7 +60,7 @@ function baselineHold(of: PlacedTarget, baseline: string, label: string): string
 }
 
 function labelOfBaseline({ images, memory }: PlacedTarget, baseline: string): string {
-  const facts = images[baseline];
+  const facts = own(images, baseline);
   if (facts?.kind === 'read') return facts.value.label;
   return memory.appliedVersion ?? imageParts(baseline).tag ?? baseline;
 }

@@ -1,6 +1,7 @@
 import { plans } from '../core/mode.ts';
 import { planHash } from '../core/plan-hash.ts';
 import type { Unmeasured } from '../core/verdict.ts';
+import { own } from '../core/own.ts';
 import { withMarkedBlocks } from './block-list.ts';
 import { considerTarget } from './consider-target.ts';
 import type { Consideration } from './consideration.ts';
@@ -96,8 +97,8 @@ function rememberTargets(state: ReleaseState, observation: Observation): Map<str
   const memories = new Map<string, TargetMemory>();
   for (const target of state.spec.targets) {
     const name = targetName(target);
-    const memory = state.targets[name];
-    const workload = observation.targets[name]?.workload;
+    const memory = own(state.targets, name);
+    const workload = own(observation.targets, name)?.workload;
     if (workload?.kind === 'read')
       memories.set(name, rememberTarget(memory, workload.value, state.name, target.image ?? state.spec.image));
     else if (memory !== undefined) memories.set(name, memory);
@@ -116,7 +117,7 @@ function settleTargets(
   for (const { name, image: wanted } of followers) {
     const memory = remembered.get(name);
     if (memory === undefined) continue;
-    const seen = observation.targets[name]?.workload;
+    const seen = own(observation.targets, name)?.workload;
     const workload = seen?.kind === 'read' ? seen.value : null;
     const image = workload?.image ?? null;
     if (workload === null || image === null || isOfOtherRelease(workload.marks, state.name)) {
@@ -143,7 +144,7 @@ function considerTargets(
       spec,
       line,
       wanted: image,
-      seen: observation.targets[name],
+      seen: own(observation.targets, name),
       memory: memories.get(name) ?? unknownTarget,
       images: observation.images,
       stops,

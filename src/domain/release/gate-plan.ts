@@ -1,5 +1,6 @@
 import { planHash } from '../core/plan-hash.ts';
 import { approveCommand, command } from './commands.ts';
+import { own } from '../core/own.ts';
 import { earliest, heldAfterAll, type Consideration } from './consideration.ts';
 import { hold, instant, type Hold } from './hold.ts';
 import type { Observation } from './observation.ts';
@@ -48,8 +49,8 @@ export function changesAt({ considered, items }: GatedPlan, times: Times, now: n
 function unreadMarksHold(state: ReleaseState, observation: Observation): Hold | null {
   for (const target of state.spec.targets) {
     const name = targetName(target);
-    const seen = observation.targets[name]?.workload;
-    if (state.targets[name] !== undefined || seen?.kind === 'read') continue;
+    const seen = own(observation.targets, name)?.workload;
+    if (own(state.targets, name) !== undefined || seen?.kind === 'read') continue;
     if (seen?.why === 'missing') continue;
     const why = seen?.message ?? 'it was not observed';
     return hold('MarksUnread', `${name} may carry a block from an earlier run, and it has not been read yet: ${why}`);

@@ -1,5 +1,6 @@
 import { fail, pass, unmeasured, type Fail, type Reading, type Verdict } from '../core/verdict.ts';
 import { isActive, podsOfCurrentTemplate, type ContainerStatus, type Pod } from '../core/workload.ts';
+import { own, setOwn } from '../core/own.ts';
 import type { TargetAddress } from './address.ts';
 import type { WatchedTarget } from './judge-rollout.ts';
 import type { Placement } from './observation.ts';
@@ -143,10 +144,11 @@ export function sampleStep(
 ): SoakStep {
   const lost = lostAgents(params, sample.agents);
   const verdicts: Record<string, Verdict> = { [HEALTH]: healthOf(progress, live, sample, params, surroundings) };
-  for (const reading of sample.checks) verdicts[reading.check.name] = checkVerdict(reading);
+  for (const reading of sample.checks) setOwn(verdicts, reading.check.name, checkVerdict(reading));
 
   const streaks: Record<string, Streak> = {};
-  for (const [name, verdict] of Object.entries(verdicts)) streaks[name] = counted(progress.streaks[name], verdict);
+  for (const [name, verdict] of Object.entries(verdicts))
+    setOwn(streaks, name, counted(own(progress.streaks, name), verdict));
   const measured = verdicts[HEALTH]?.kind !== 'unmeasured';
   const counts = {
     ...progress,
@@ -157,9 +159,11 @@ export function sampleStep(
   };
   if (lost !== null) return { progress: counts, verdict: lost, block: true };
 
-  const failing = Object.entries(verdicts).find(([name]) => (streaks[name]?.failures ?? 0) >= FAILURES_THAT_FAIL);
+  const failing = Object.entries(verdicts).find(([name]) => (own(streaks, name)?.failures ?? 0) >= FAILURES_THAT_FAIL);
   if (failing !== undefined) return { progress: counts, verdict: inARow(failing[1]), block: true };
-  const unknown = Object.entries(verdicts).find(([name]) => (streaks[name]?.unmeasured ?? 0) >= UNMEASURED_THAT_END);
+  const unknown = Object.entries(verdicts).find(
+    ([name]) => (own(streaks, name)?.unmeasured ?? 0) >= UNMEASURED_THAT_END,
+  );
   if (unknown !== undefined) return ends(counts, unknown[1]);
   return atTheEnd(counts, live, verdicts, params, now);
 }
@@ -203,7 +207,7 @@ function brokenContainer(pod: Pod, status: ContainerStatus, restarts: Readonly<R
     return fail('CrashLoopBackOff', `${what} crashes again and again: ${lastEnd(status)}`);
   }
   if (isLostWithNode(status)) return null;
-  const before = restarts[keyOf(pod, status)];
+  const before = own(restarts, keyOf(pod, status));
   if (before !== undefined && status.restartCount > before) {
     return fail('Restarted', `${what} has restarted during the soak: ${lastEnd(status)}`);
   }
@@ -222,10 +226,10 @@ function isLostWithNode({ state, lastState }: ContainerStatus): boolean {
 
 /** A pod that is ready for the first time, or again after its node was lost, counts from here. */
 function withBaseline(restarts: Readonly<Record<string, number>>, pod: Pod): Readonly<Record<string, number>> {
-  const counts = { ...restarts };
+  const counts: Record<string, number> = { ...restarts };
   for (const status of statusesOf(pod)) {
     const key = keyOf(pod, status);
-    if (counts[key] === undefined || isLostWithNode(status)) counts[key] = status.restartCount;
+    if (own(counts, key) === undefined || isLostWithNode(status)) setOwn(counts, key, status.restartCount);
   }
   return counts;
 }
@@ -272,7 +276,7 @@ function readiness(
     (pod) =>
       !isReady(pod) &&
       podTrouble(pod, surroundings)?.kind !== 'outside' &&
-      statusesOf(pod).some((status) => restarts[keyOf(pod, status)] !== undefined),
+      statusesOf(pod).some((status) => own(restarts, keyOf(pod, status)) !== undefined),
   );
   if (fallen !== undefined) return fail('NotReady', `${podName(fallen)} is not ready any more`);
   if (pods.some(isReady)) return pass();

@@ -1,3 +1,4 @@
+import { own } from '../core/own.ts';
 import { addressOf, type TargetAddress } from './address.ts';
 import { BY_MARKS, isUnblocked, toMark } from './block-list.ts';
 import { isOfOtherRelease } from './marks.ts';
@@ -44,7 +45,7 @@ function ownMarks(
   observation: Observation,
 ): readonly { readonly target: TargetAddress; readonly marks: Marks }[] {
   return state.spec.targets.flatMap((spec) => {
-    const workload = observation.targets[targetName(spec)]?.workload;
+    const workload = own(observation.targets, targetName(spec))?.workload;
     if (workload?.kind !== 'read') return [];
     const { marks } = workload.value;
     if (isOfOtherRelease(marks, state.name)) return [];

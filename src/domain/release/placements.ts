@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { read, unmeasured, type Reading } from '../core/verdict.ts';
+import { own } from '../core/own.ts';
 import type { Placement } from './observation.ts';
 
 /** What is needed of a spoke's `/api/status`; whatever else it says is let pass. */
@@ -61,7 +62,7 @@ export function parseJournal(content: string, what: string): Reading<Overrides> 
 /** The agents as reported, overlaid with the journal: what people set outlasts what runs right now. */
 export function overlayJournal(agents: readonly Placement[], overrides: Overrides): readonly Placement[] {
   return agents.map((agent) => {
-    const set = overrides[agent.name];
+    const set = own(overrides, agent.name);
     return {
       name: agent.name,
       backend: set?.backend ?? agent.backend,

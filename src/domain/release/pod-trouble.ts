@@ -1,5 +1,6 @@
 import { counted } from '../core/counted.ts';
 import type { Condition, Container, ContainerStatus, Pod, PodSpec } from '../core/workload.ts';
+import { own } from '../core/own.ts';
 
 /** Why a pod is not ready, by what it means for the image. */
 export type PodTrouble =
@@ -129,7 +130,7 @@ function outside(pod: Pod, nodes: PodSurroundings['nodes'], events: PodSurroundi
     return { kind: 'outside', message: `${name} is not scheduled: ${scheduled.message ?? scheduled.reason ?? ''}` };
   }
   const nodeName = pod.spec?.nodeName ?? '';
-  const node = nodes[nodeName];
+  const node = own(nodes, nodeName);
   if (pod.status?.reason === 'NodeLost' || node?.ready === false) {
     return { kind: 'outside', message: `${name} is on node ${nodeName}, which is not ready` };
   }

@@ -1,3 +1,4 @@
+import { own } from '../core/own.ts';
 import { advance } from './advance-rollout.ts';
 import { sameContent } from './deployed-image.ts';
 import type { PlanItem } from './plan.ts';
@@ -37,7 +38,7 @@ export function startRollout(start: StartRollout): RolloutState {
     stopped: null,
     blocked: state.blocked,
     decisions: state.approvedSteps?.planHash === planHash ? state.approvedSteps.decisions : [],
-    targets: items.map((item) => waitingTarget(item, state.targets[item.target], now)),
+    targets: items.map((item) => waitingTarget(item, own(state.targets, item.target), now)),
     waves: wavesOf(
       items.map((item) => item.target),
       spec.waves,
@@ -53,7 +54,9 @@ function provedBefore(items: readonly PlanItem[], memories: Readonly<Record<stri
   const passed = Object.entries(memories).flatMap(([name, memory]) =>
     planned.has(name) || memory.passed === null ? [] : memory.passed,
   );
-  return items.some((item) => isUpdate(item, memories[item.target]) && passed.some((p) => sameContent(p, item.to)));
+  return items.some(
+    (item) => isUpdate(item, own(memories, item.target)) && passed.some((p) => sameContent(p, item.to)),
+  );
 }
 
 /** A target that goes back to what was applied there is none that a person was to be asked about. */

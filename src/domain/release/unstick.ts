@@ -1,3 +1,4 @@
+import { own, setOwn } from '../core/own.ts';
 import { targetName, type TargetSpec } from './spec.ts';
 import type { ReleaseState, TargetMemory } from './state.ts';
 
@@ -12,11 +13,11 @@ export function changeMemories(
   which: (target: TargetSpec) => boolean,
   change: (memory: TargetMemory) => TargetMemory,
 ): ReleaseState {
-  const targets = { ...state.targets };
+  const targets: Record<string, TargetMemory> = { ...state.targets };
   for (const spec of state.spec.targets) {
     const name = targetName(spec);
-    const memory = targets[name];
-    if (memory !== undefined && which(spec)) targets[name] = change(memory);
+    const memory = own(targets, name);
+    if (memory !== undefined && which(spec)) setOwn(targets, name, change(memory));
   }
   return { ...state, targets };
 }

@@ -1,4 +1,5 @@
 import { pinCommand } from './commands.ts';
+import { own } from '../core/own.ts';
 import { imageParts } from './deployed-image.ts';
 import { hold, type Hold } from './hold.ts';
 import type { Observation } from './observation.ts';
@@ -37,7 +38,7 @@ export function versionHold(
  * tag in the reference. Null where neither tells.
  */
 export function versionOfImage(reference: string, images: Observation['images']): string | null {
-  const facts = images[reference];
+  const facts = own(images, reference);
   const measured = facts?.kind === 'read' ? facts.value.version : null;
   return measured ?? versionOf(imageParts(reference).tag, null);
 }

@@ -1,4 +1,5 @@
 import { unmeasured, type Unmeasured } from '../core/verdict.ts';
+import { own, setOwn } from '../core/own.ts';
 import { blockOf } from './block-list.ts';
 import { nextCandidate, type Surroundings } from './candidate.ts';
 import { lineFor, type Line } from './line.ts';
@@ -33,7 +34,7 @@ export function whatIsWanted(around: Surroundings): Wanted {
   const candidates: Record<string, Candidate> = {};
   const followers = linesWithTargets(state).flatMap(({ line, targets }) => {
     const { image, candidate } = imageOf(line, targets, around);
-    if (candidate !== undefined) candidates[line.key] = candidate;
+    if (candidate !== undefined) setOwn(candidates, line.key, candidate);
     return targets.map((spec) => ({ name: targetName(spec), spec, line, image }));
   });
   const order = new Map(state.spec.targets.map((target, index) => [targetName(target), index]));
@@ -63,9 +64,9 @@ function imageOf(
   around: Surroundings,
 ): { readonly image: WantedImage | Unmeasured; readonly candidate: Candidate | undefined } {
   const { state, observation, now } = around;
-  const head = observation.lines[line.key] ?? notRead(line.key);
+  const head = own(observation.lines, line.key) ?? notRead(line.key);
   const ages = state.spec.minimumAge > 0 && line.pin === null;
-  if (head.kind === 'unmeasured') return { image: head, candidate: ages ? state.candidates[line.key] : undefined };
+  if (head.kind === 'unmeasured') return { image: head, candidate: ages ? own(state.candidates, line.key) : undefined };
   if (!ages) return { image: wantedImage(line, head.value, null, around), candidate: undefined };
   const candidate = nextCandidate(line, head.value, targets, around);
   const oldEnough = candidate.firstSeen + state.spec.minimumAge;
