@@ -37,9 +37,11 @@ export function statusCommand() {
         if (watch) return follow(temporal, object, output);
         const ended = await whenEnded(temporal, object.name);
         const status = await askStatus(temporal, object.name);
-        if (ended !== null) note(`${formatObjectName(object)} has ${ended}; this is how it was:`);
+        if (ended !== null) note(`${formatObjectName(object)} has ${ended.how}; this is how it was:`);
         if (output === 'table') print(statusView(status));
         else printData(output, status);
+        // Nobody looks after its targets any more, and how they are now was not asked.
+        if (ended?.completed === false) process.exitCode = exitCodes.undetermined;
       });
     });
 }

@@ -58,13 +58,24 @@ export async function askHistory(temporal: Temporal, name: string): Promise<Rele
   );
 }
 
-/** How and when a release ended, such as `ended (completed 2026-11-30T07:08:12.000Z)`; null while it runs. */
-export async function whenEnded(temporal: Temporal, name: string): Promise<string | null> {
+/** How a release ended. */
+export interface Ended {
+  /** Such as `ended (completed 2026-11-30T07:08:12.000Z)`. */
+  readonly how: string;
+  /** It handed its targets back. One that did not was ended from outside, and left them as they were at that moment. */
+  readonly completed: boolean;
+}
+
+/** How and when a release ended; null while it runs. */
+export async function whenEnded(temporal: Temporal, name: string): Promise<Ended | null> {
   const { status, closeTime } = await temporal.client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
     temporal.client.workflow.getHandle(releaseId(name)).describe(),
   );
   if (status.name === 'RUNNING' || status.name === 'PAUSED') return null;
-  return `ended (${status.name.toLowerCase()} ${closeTime?.toISOString() ?? ''})`;
+  return {
+    how: `ended (${status.name.toLowerCase()} ${closeTime?.toISOString() ?? ''})`,
+    completed: status.name === 'COMPLETED',
+  };
 }
 
 /**
