@@ -3,7 +3,7 @@ import type { ReleaseStatus } from '../domain/release/status.ts';
 import { formatObjectName, type ObjectName } from './object-name.ts';
 import { printData, type Format } from './output/data.ts';
 import { print } from './output/print.ts';
-import { sendAction, type ActionName } from './release/release-client.ts';
+import { askStatus, sendAction, type ActionName } from './release/release-client.ts';
 import { withTemporal, type Temporal } from './temporal/connect.ts';
 import { whoAsks } from './who.ts';
 
@@ -32,9 +32,12 @@ export async function decide(
   const given = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
   const payload = { by, reason: redact(options.reason), ...given };
   await withTemporal(async (temporal) => {
+    const before = follow === undefined ? null : await askStatus(temporal, object.name);
     const answer = await sendAction(temporal, object.name, action, payload);
     if (options.output === 'table') print(`${formatObjectName(object)}: ${answer.by} ${answer.message}`);
-    const status = follow === undefined ? answer.status : await follow(temporal, answer.status);
-    if (options.output !== 'table') printData(options.output, { object: formatObjectName(object), ...answer, status });
+    const followed = before === null ? undefined : await follow?.(temporal, before);
+    if (options.output === 'table') return;
+    const status = followed ?? (await askStatus(temporal, object.name));
+    printData(options.output, { object: formatObjectName(object), ...answer, status });
   });
 }

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { Counter, Gauge, Registry } from 'prom-client';
+import { unpack } from '../domain/core/packed.ts';
 import type { ReleaseStatus } from '../domain/release/status.ts';
-import { RELEASE_WORKFLOW, statusQuery } from '../workflows/release/messages.ts';
+import { packedStatusQuery, RELEASE_WORKFLOW } from '../workflows/release/messages.ts';
 
 const PHASES = ['Current', 'Pending', 'Held', 'Drifted', 'RollingOut', 'RolledBack', 'Failed', 'Unknown'];
 
@@ -33,8 +34,10 @@ export function createReleaseMetrics(client: Client): () => Promise<string> {
     const ask = async (id: string): Promise<void> => {
       try {
         statuses.push(
-          await client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
-            client.workflow.getHandle(id).query(statusQuery),
+          unpack(
+            await client.withDeadline(Date.now() + QUERY_TIMEOUT_MS, () =>
+              client.workflow.getHandle(id).query(packedStatusQuery),
+            ),
           ),
         );
       } catch {

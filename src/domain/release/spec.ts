@@ -193,6 +193,12 @@ const approverSchema = z.strictObject({
     .describe('An OpenSSH public key, as it stands in a .pub file.'),
 });
 
+/**
+ * Characters of a spec as JSON: what a release knows of its targets grows with what the spec says of them, and all of it
+ * together must go through Temporal, which takes 2 MB at a time.
+ */
+const LONGEST_SPEC = 256 * 1_024;
+
 /** The `spec` of a Release document. */
 export const releaseSpec = z
   .strictObject({
@@ -227,6 +233,14 @@ export const releaseSpec = z
     targets: z.array(targetSchema).min(1).max(2_000),
   })
   .superRefine((spec, context) => {
+    const size = JSON.stringify(spec).length;
+    if (size > LONGEST_SPEC) {
+      context.addIssue({
+        code: 'custom',
+        path: ['targets'],
+        message: `the spec has ${size} characters as JSON, and at most ${LONGEST_SPEC} fit: make several releases of these ${spec.targets.length} targets`,
+      });
+    }
     const seen = new Map<string, number>();
     const workloads = new Map<string, number>();
     for (const [index, target] of spec.targets.entries()) {

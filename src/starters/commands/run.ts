@@ -10,7 +10,7 @@ import { createProgress, type Progress } from '../output/progress.ts';
 import { describeChanges } from '../release/changes.ts';
 import { looks } from '../release/follow.ts';
 import { outcomeOf, waitsForPerson, type Outcome } from '../release/outcome.ts';
-import { applyRelease, sendAction, type Decider } from '../release/release-client.ts';
+import { applyRelease, askStatus, sendAction, type Decider } from '../release/release-client.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
 import { requireSpecs, type Spec } from '../spec-files.ts';
 import { withTemporal, type Temporal } from '../temporal/connect.ts';
@@ -60,8 +60,8 @@ async function runOnce(temporal: Temporal, spec: Spec, decider: Decider, wait: b
   const applied = await applyRelease(temporal, spec.name, spec.spec, decider);
   print(appliedLine(object, applied));
   // A release that was just created looks by itself.
-  const before =
-    applied.result === 'created' ? null : (await sendAction(temporal, spec.name, 'runNow', decider)).status;
+  const before = applied.result === 'created' ? null : await askStatus(temporal, spec.name);
+  if (before !== null) await sendAction(temporal, spec.name, 'runNow', decider);
   if (!wait) {
     print(`${object} is looked at now; follow it: holdfast status ${object} --watch`);
     return;

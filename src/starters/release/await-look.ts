@@ -11,7 +11,7 @@ const EVERY_MS = 500;
  * The first status after a decision in which the release has looked at the world again. A decision is followed by a look
  * at once, save where a rollout goes on first or nothing is evaluated.
  *
- * @param before the status that came with the decision
+ * @param before the status right before the decision
  * @returns null where it has not looked in time, or will not now
  */
 export async function awaitLook(

@@ -1,14 +1,15 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { unpack } from '../../domain/core/packed.ts';
 import type { ReleaseHistory } from '../../domain/release/history.ts';
 import type { ReleaseSpec } from '../../domain/release/spec.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
 import {
   actionUpdate,
   historyQuery,
+  packedStatusQuery,
   RELEASE_QUEUE,
   RELEASE_WORKFLOW,
   releaseId,
-  statusQuery,
   type ActionAnswer,
   type ACTIONS,
 } from '../../workflows/release/messages.ts';
@@ -37,10 +38,10 @@ export async function askStatus(
   const status = await askWorker(
     temporal,
     releaseId(name),
-    () => temporal.client.workflow.getHandle(releaseId(name)).query(statusQuery),
+    () => temporal.client.workflow.getHandle(releaseId(name)).query(packedStatusQuery),
     { taskQueue: RELEASE_QUEUE, timeoutMs },
   );
-  return asOfNow(status);
+  return asOfNow(unpack(status));
 }
 
 /** An idle workflow's clock stands still since its last task: what was asked now is how it is now. */
@@ -131,6 +132,6 @@ export async function applyRelease(
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
   const before = await askStatus(temporal, name);
-  const { message, status } = await sendAction(temporal, name, 'applySpec', { ...decider, spec });
-  return { result: status.generation === before.generation ? 'unchanged' : 'configured', message };
+  const { message, generation } = await sendAction(temporal, name, 'applySpec', { ...decider, spec });
+  return { result: generation === before.generation ? 'unchanged' : 'configured', message };
 }

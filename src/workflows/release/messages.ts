@@ -56,7 +56,8 @@ export interface ActionAnswer {
   readonly by: string;
   /** What was done, as a sentence that goes on from who. */
   readonly message: string;
-  readonly status: ReleaseStatus;
+  /** Of the spec after it. How the release is now is asked by a query: an answer is kept in the history, and bounded. */
+  readonly generation: number;
 }
 
 type Kind = ReleaseAction['action'];
@@ -82,6 +83,8 @@ export const ACTIONS = [
 ] as const satisfies readonly Kind[];
 
 export const statusQuery = defineQuery<ReleaseStatus>('status');
+/** The same for programs, packed where it is large. */
+export const packedStatusQuery = defineQuery<Packed<ReleaseStatus>>('packedStatus');
 export const historyQuery = defineQuery<ReleaseHistory>('history');
 
 export function actionUpdate(name: Kind) {

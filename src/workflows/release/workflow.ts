@@ -45,6 +45,7 @@ import {
   actionUpdate,
   ACTIONS,
   historyQuery,
+  packedStatusQuery,
   releaseId,
   rolloutControlSignal,
   rolloutId,
@@ -85,6 +86,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
 
   setHandler(statusQuery, status);
+  setHandler(packedStatusQuery, () => pack(status()));
   setHandler(historyQuery, () => releaseHistory(state, rollout));
   setHandler(rolloutReportSignal, (sent: unknown) => {
     const parsed = parseRolloutReport(sent, input.name);
@@ -117,12 +119,16 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
         throw error;
       }
     };
-    setHandler(actionUpdate(name), async (payload) => ({ ...(await recorded(payload, name)), status: status() }), {
-      validator: (payload) => {
-        const why = whyRefused(state, parse(name, payload), Date.now(), rollout);
-        if (why !== null) throw refusal(why);
+    setHandler(
+      actionUpdate(name),
+      async (payload) => ({ ...(await recorded(payload, name)), generation: state.generation }),
+      {
+        validator: (payload) => {
+          const why = whyRefused(state, parse(name, payload), Date.now(), rollout);
+          if (why !== null) throw refusal(why);
+        },
       },
-    });
+    );
     setHandler(actionSignal(name), async (payload) => {
       try {
         await recorded(payload, `${name} by signal`);

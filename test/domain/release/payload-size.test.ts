@@ -4,6 +4,9 @@ import { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { observationFingerprint } from '../../../src/domain/release/fingerprint.ts';
 import { observationOffTheWire, observationOnTheWire } from '../../../src/domain/release/observation-wire.ts';
 import { startRollout } from '../../../src/domain/release/rollout-start.ts';
+import { absorbOutcome } from '../../../src/domain/release/absorb-outcome.ts';
+import { releaseSpec } from '../../../src/domain/release/spec.ts';
+import { releaseStatus } from '../../../src/domain/release/status.ts';
 import { digest, image, managed, marks, NOW, observe, resolved, seen, spec, start, target, writer } from './world.ts';
 
 /** Temporal's warning; its error is at 2 MB. */
@@ -93,5 +96,78 @@ describe('what goes through Temporal stays small', () => {
     });
     expect(bytes({ spec: of, carried: { state, rollout } })).toBeGreaterThan(ERROR);
     expect(bytes(pack({ spec: of, carried: { state, rollout } }))).toBeLessThan(ERROR);
+  });
+});
+
+/** Targets whose every text is their own, and as long as told. */
+function unlike(count: number, length: number) {
+  const long = (text: string, most = length): string => text.padEnd(Math.min(length, most), 'x');
+  const targets = Array.from({ length: count }, (_, i) =>
+    target(long(`w${i}-`), {
+      namespace: long(`n${i}-`, 63),
+      allowMajorChange: true,
+      ...(length < 253 ? {} : { name: long(`w${i}-`), cluster: long(`c${i}-`), container: long(`k${i}-`, 63) }),
+    }),
+  );
+  const written = { mode: 'Enforce', image: 'registry.example.com/hive/app', track: { tag: 'v6-latest' }, targets };
+  return { written, name: (i: number) => long(`w${i}-`), image: (kind: string, i: number) => long(`${kind}${i}/`) };
+}
+
+describe('what a spec may have fits through Temporal in whatever state its release is', () => {
+  test.each([
+    ['2000 targets with usual names', 2_000, 10],
+    ['1000 targets with long names', 1_000, 40],
+    ['names as long as Kubernetes allows', 220, 253],
+  ])('%s', (_what, count, length) => {
+    const { written, name, image: imageOf } = unlike(count, length);
+    expect(releaseSpec.safeParse(unlike(count * 2, length).written).success).toBe(false);
+    const of = releaseSpec.parse(written);
+    const found = Array.from({ length: count }, (_unused, i) => {
+      const applied = imageOf('applied', i);
+      const marked = marks({
+        managedBy: 'release/hive',
+        applied,
+        passed: applied,
+        version: 'v6-old',
+        previousImage: imageOf('previous', i),
+      });
+      return [name(i), managed(applied, { marks: marked })] as const;
+    });
+    const { state } = evaluate(start(of), observe(of, resolved('b1'), Object.fromEntries(found)), NOW);
+    const items = state.evaluation?.plan.items ?? [];
+    expect(items).toHaveLength(count);
+    const begun = startRollout({
+      release: 'hive',
+      id: 'hive-1',
+      planHash: 'sha256:ab',
+      spec: of,
+      items,
+      state,
+      now: NOW,
+    });
+    const rollout = {
+      ...begun,
+      targets: begun.targets.map((t, i) => ({
+        ...t,
+        step: 'Done' as const,
+        changed: true,
+        rollbackTo: { image: imageOf('previous', i), version: null },
+        outcome: {
+          phase: 'Failed' as const,
+          reason: 'Unmeasured',
+          message: `NOT rolled back: ${t.item.target} ${'did not answer in time; '.repeat(8)}${imageOf('previous', i)}`,
+        },
+      })),
+    };
+    const after = absorbOutcome(state, rollout, NOW);
+    for (const [what, sent] of [
+      ['status', pack(releaseStatus(state, rollout, NOW))],
+      ['status afterwards', pack(releaseStatus(after, null, NOW))],
+      ['continue as new', { spec: of, carried: pack({ state, rollout }) }],
+      ['continue as new afterwards', { spec: of, carried: pack({ state: after, rollout }) }],
+      ['rollout', pack(rollout)],
+    ] as const) {
+      expect(bytes(sent), what).toBeLessThan(ERROR);
+    }
   });
 });

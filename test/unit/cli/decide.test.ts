@@ -9,8 +9,12 @@ let after = before;
 /** A release that says who has decided. */
 vi.mock(import('../../../src/starters/temporal/connect.ts'), () => ({
   withTemporal: <T>(use: (temporal: Temporal) => Promise<T>) => {
-    const executeUpdate = () => Promise.resolve({ by: 'ada', message: 'approves v7 on north', status: before });
-    const query = () => Promise.resolve(after);
+    let now = before;
+    const executeUpdate = () => {
+      now = after;
+      return Promise.resolve({ by: 'ada', message: 'approves v7 on north', generation: 1 });
+    };
+    const query = () => Promise.resolve({ plain: now });
     const client = {
       withDeadline: <A>(_: number, call: () => Promise<A>) => call(),
       workflow: { getHandle: () => ({ executeUpdate, query }) },
