@@ -34,7 +34,7 @@ function namesOne(payload: { plan?: unknown; digest?: unknown; target?: unknown 
 const namesOneMessage = 'expected what this is about: plan, digest or target';
 
 /** A spec as written, or as a parsed one travels: with durations in milliseconds. Either way it is checked in full. */
-const specOnTheWire = z.unknown().transform((value, context): ReleaseSpec => {
+export const specOnTheWire = z.unknown().transform((value, context): ReleaseSpec => {
   const parsed = releaseSpec.safeParse(withWrittenDurations(value));
   if (parsed.success) return parsed.data;
   for (const issue of parsed.error.issues) {

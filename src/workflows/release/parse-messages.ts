@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { unpack } from '../../domain/core/packed.ts';
 import { modes } from '../../domain/core/mode.ts';
+import { specOnTheWire } from '../../domain/release/actions.ts';
 import type { RolloutState } from '../../domain/release/rollout.ts';
 import { releaseId, type RolloutMessage, type RolloutReport } from './messages.ts';
 
@@ -72,14 +73,16 @@ const report = z.discriminatedUnion('kind', [
   z.looseObject({ kind: z.literal('dropped'), rollout: text, why: text }),
 ]);
 
-const control = z.discriminatedUnion('kind', [
-  z.looseObject({ kind: z.literal('mode'), mode: z.enum(modes) }),
-  z.looseObject({ kind: z.literal('paused'), paused: z.boolean() }),
-  z.looseObject({ kind: z.literal('blocked'), blocked }),
-  z.looseObject({ kind: z.literal('abort'), how, now: z.boolean(), by: text, reason: text }),
-  z.looseObject({ kind: z.literal('decide'), target: text, approved: z.boolean(), by: text, reason: text }),
-  z.looseObject({ kind: z.literal('report'), to: text }),
-]);
+const controls = {
+  mode: z.looseObject({ mode: z.enum(modes) }),
+  paused: z.looseObject({ paused: z.boolean() }),
+  blocked: z.looseObject({ blocked }),
+  spec: z.looseObject({ spec: specOnTheWire }),
+  abort: z.looseObject({ how, now: z.boolean(), by: text, reason: text }),
+  decide: z.looseObject({ target: text, approved: z.boolean(), by: text, reason: text }),
+  report: z.looseObject({ to: text }),
+} as const satisfies Record<RolloutMessage['kind'], z.ZodType>;
+const control = z.looseObject({ kind: z.enum(Object.keys(controls) as RolloutMessage['kind'][]) });
 
 /** Reads what a rollout reports. What is more than is needed here is let pass: a newer rollout may say more. */
 export function parseRolloutReport(message: unknown, release: string): MessageParse<ReadReport> {
@@ -100,10 +103,13 @@ export function parseRolloutReport(message: unknown, release: string): MessagePa
 export function parseRolloutMessage(message: unknown, release: string): MessageParse<RolloutMessage> {
   const parsed = control.safeParse(message);
   if (!parsed.success) return dropped('control', parsed.error);
-  if (parsed.data.kind === 'report' && parsed.data.to !== releaseId(release)) {
+  const read = controls[parsed.data.kind].safeParse(message);
+  if (!read.success) return dropped('control', read.error);
+  const found = message as RolloutMessage;
+  if (found.kind === 'report' && found.to !== releaseId(release)) {
     return { ok: false, why: `control: a rollout of release ${release} reports to ${releaseId(release)} alone` };
   }
-  return { ok: true, message: message as RolloutMessage };
+  return { ok: true, message: found };
 }
 
 function unpacked(packed: object): unknown {

@@ -31,6 +31,7 @@ const nonsense: readonly unknown[] = [
   { kind: 'abort', how: 'stop', now: true, by: null, reason: '' },
   { kind: 'decide', target: 7 },
   { kind: 'report', to: 'somebody/else' },
+  { kind: 'spec', spec: {} },
 ];
 
 describe('what is signalled to a release or a rollout by hand', () => {
@@ -53,6 +54,7 @@ describe('what is signalled to a release or a rollout by hand', () => {
       { kind: 'mode', mode: 'Shadow' },
       { kind: 'paused', paused: true },
       { kind: 'blocked', blocked: [] },
+      { kind: 'spec', spec: rollout.spec },
       { kind: 'abort', how: 'stop', now: false, by: 'ana', reason: '' },
       { kind: 'decide', target: 'web-1', approved: true, by: 'ana', reason: '' },
       { kind: 'report', to: 'release/hive' },
