@@ -122,6 +122,8 @@ async function createWorkers(config: WorkerConfig, shared: Shared): Promise<Work
       maxConcurrentActivityTaskExecutions: SLOTS,
       maxCachedWorkflows: 1_000,
       stickyQueueScheduleToStartTimeout: STICKY_PATIENCE,
+      // A heartbeat is how a write hears that it is no longer wanted.
+      maxHeartbeatThrottleInterval: '1s',
     }),
     Worker.create({
       ...base,

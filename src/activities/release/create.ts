@@ -33,8 +33,10 @@ export function createReleaseActivities(dependencies: ReleaseDependencies): Rele
       ),
     preflight: (input) =>
       atBoundary('preflight', () => waiting(({ signal }) => preflightOf(dependencies, images, input, signal))),
-    writeImage: (input) => atBoundary('writeImage', () => writing((signal) => writeImage(dependencies, input, signal))),
-    writeMarks: (input) => atBoundary('writeMarks', () => writing((signal) => writeMarks(dependencies, input, signal))),
+    writeImage: (input) =>
+      atBoundary('writeImage', () => writing((wanted, reading) => writeImage(dependencies, input, wanted, reading))),
+    writeMarks: (input) =>
+      atBoundary('writeMarks', () => writing((wanted, reading) => writeMarks(dependencies, input, wanted, reading))),
     watchRollout: (input) =>
       atBoundary('watchRollout', () =>
         waiting<RolloutProgress, WatchRolloutResult>((context) => watchRolloutOf(dependencies, images, input, context)),
@@ -45,7 +47,7 @@ export function createReleaseActivities(dependencies: ReleaseDependencies): Rele
       ),
     restorePlacements: (input) =>
       atBoundary('restorePlacements', () => waiting(({ signal }) => restorePlacementsOf(dependencies, input, signal))),
-    deletePod: (input) => atBoundary('deletePod', () => writing((signal) => deletePodOf(dependencies, input, signal))),
+    deletePod: (input) => atBoundary('deletePod', () => writing((wanted) => deletePodOf(dependencies, input, wanted))),
     emitEvents: (input) =>
       atBoundary('emitEvents', () => waiting(({ signal }) => emitEvents(dependencies, input, signal))),
   };

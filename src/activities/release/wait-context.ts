@@ -1,4 +1,4 @@
-import { Context } from '@temporalio/activity';
+import { CancelledFailure, Context } from '@temporalio/activity';
 
 /**
  * What a long activity needs of Temporal: to say that it is alive and how far it is, to hear that it is no longer
@@ -44,6 +44,11 @@ export async function waiting<Progress, T>(work: (context: WaitContext<Progress>
   } finally {
     clearInterval(timer);
   }
+}
+
+/** True where the workflow wants no more of the activity; not where the worker ends, or Temporal has given it up. */
+export function isCalledOff({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof CancelledFailure && reason.message === 'CANCELLED';
 }
 
 /** Waits, and throws as soon as the signal aborts. */

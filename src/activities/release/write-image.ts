@@ -26,6 +26,7 @@ export function writeImage(
   dependencies: ReleaseDependencies,
   input: WriteImageInput,
   signal: AbortSignal,
+  reading = signal,
 ): Promise<WriteResult> {
   const { target, from, to } = input;
   const name = workloadName(target);
@@ -57,7 +58,7 @@ export function writeImage(
             message: `another run of ${managedByOf(input.release)} has written to ${name} since this one looked at it`,
           };
         }
-        const obstacle = standsInTheWay(await readIncumbents(dependencies, input.incumbents, signal));
+        const obstacle = standsInTheWay(await readIncumbents(dependencies, input.incumbents, reading));
         if (obstacle !== null) return { do: 'refuse', reason: 'Incumbent', message: obstacle };
         const annotations = marks.do === 'patch' ? marks.body : {};
         return { do: 'patch', body: imagePatch(found.list, target.container, to, annotations) };
@@ -65,6 +66,7 @@ export function writeImage(
       verify: (before, after) => unexpectedChange(before, after, target.container, to),
     },
     signal,
+    reading,
   );
 }
 
@@ -73,6 +75,7 @@ export function writeMarks(
   dependencies: ReleaseDependencies,
   input: WriteMarksInput,
   signal: AbortSignal,
+  reading = signal,
 ): Promise<WriteResult> {
   const { target } = input;
   return writeWorkload(
@@ -92,6 +95,7 @@ export function writeMarks(
         isDeepStrictEqual(before.spec.template, after.spec.template) ? null : 'its pod template changed as well',
     },
     signal,
+    reading,
   );
 }
 

@@ -25,18 +25,28 @@ export interface WorkloadWrite {
 const PATIENCE_MS = 60_000;
 const FIRST_BACKOFF_MS = 100;
 const MOST_BACKOFF_MS = 5_000;
+/** In place of a further request: what was sent may still arrive. */
+const CALLED_OFF = {
+  kind: 'unknown',
+  effect: 'none',
+  message: 'it was called off, and is not seen in effect so far',
+  retryAfterMs: undefined,
+} as const;
 
 /**
  * Reads a workload, decides, writes once with uid and resourceVersion as precondition, and reads it back. A conflict
  * means reading and deciding again; an answer that got lost, reading back. So no write is sent twice for one reading,
  * and none is counted that was not seen in effect.
  *
- * @throws the signal's reason when the activity is cancelled; never after a write whose effect was not looked at
+ * @param signal aborts when nothing is to be sent any more; what came of what was sent is looked at all the same
+ * @param reading aborts when that is not to be looked at either
+ * @throws the signal's reason when the activity is cancelled and nothing was sent in it whose effect is not known
  */
 export async function writeWorkload(
   dependencies: ReleaseDependencies,
   { target, decide, verify }: WorkloadWrite,
   signal: AbortSignal,
+  reading = signal,
 ): Promise<WriteResult> {
   const port = clusterOf(dependencies, target.cluster);
   if (isUnmeasured(port)) return { kind: 'refused', reason: 'Missing', message: port.message };
@@ -55,15 +65,16 @@ export async function writeWorkload(
   for (;;) {
     let trouble: string;
     let waitMs = backoffMs;
-    const found = await port.get<WorkloadObject>(ref, { signal });
-    signal.throwIfAborted();
+    const until: AbortSignal = sent === null ? signal : reading;
+    const found = await port.get<WorkloadObject>(ref, { signal: until });
+    until.throwIfAborted();
     if (found.kind === 'unmeasured') {
       if (found.why === 'missing') return refuse('Missing', found.message);
       if (found.why === 'denied') return refuse('Denied', found.message);
       trouble = found.message;
     } else {
       const intent = await decide(found.value);
-      signal.throwIfAborted();
+      until.throwIfAborted();
       if (intent.do === 'nothing') {
         const wrong = sent === null ? null : verify(sent.before, found.value);
         if (wrong !== null) return { kind: 'unknown', message: `${workloadName(target)} was written, but ${wrong}` };
@@ -76,11 +87,13 @@ export async function writeWorkload(
       if (intent.do === 'refuse') return refuse(intent.reason, intent.message);
 
       const before = found.value;
-      const outcome = await port.patch<WorkloadObject>(ref, intent.body, {
-        type: 'strategic',
-        fieldManager: FIELD_MANAGER,
-        preconditions: preconditionsOf(before),
-      });
+      const outcome = signal.aborted
+        ? CALLED_OFF
+        : await port.patch<WorkloadObject>(ref, intent.body, {
+            type: 'strategic',
+            fieldManager: FIELD_MANAGER,
+            preconditions: preconditionsOf(before),
+          });
       switch (outcome.kind) {
         case 'written': {
           const wrong = verify(before, outcome.object);
@@ -112,7 +125,7 @@ export async function writeWorkload(
     if (clock() + waitMs >= giveUpAt) {
       return { kind: 'unknown', message: `${workloadName(target)} could not be written or read back: ${trouble}` };
     }
-    await sleep(waitMs, signal);
+    await sleep(waitMs, sent === null ? signal : reading);
     if (waitMs > 0) backoffMs = Math.min(backoffMs * 2, MOST_BACKOFF_MS);
   }
 }

@@ -8,6 +8,7 @@ import { accepted, acceptedAgain, refused, type ActionAnswer } from './action-an
 import { abortCommands } from './commands.ts';
 import { recordDecision } from './record-decision.ts';
 import type { RolloutState } from './rollout.ts';
+import { underWay } from './under-way.ts';
 import type { ReleaseState } from './state.ts';
 
 /**
@@ -113,7 +114,11 @@ function pause(
   const options = { effect: 'evaluate', forward: rollout !== null } as const;
   if (state.paused !== null) return acceptedAgain(state, `pauses what ${state.paused.by} has paused already`, options);
   const paused = { by: action.by, reason: action.reason, at: now };
-  return accepted({ ...state, paused }, 'pauses: nothing is started or written until resume', options);
+  return accepted(
+    { ...state, paused },
+    `pauses: nothing is started or written until resume${underWay(rollout)}`,
+    options,
+  );
 }
 
 function resume(state: ReleaseState, rollout: RolloutState | null): ActionAnswer {

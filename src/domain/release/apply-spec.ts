@@ -7,6 +7,7 @@ import { lineFor } from './line.ts';
 import type { RolloutState } from './rollout.ts';
 import { targetName, type ReleaseSpec, type TargetSpec } from './spec.ts';
 import type { ReleaseState } from './state.ts';
+import { underWay } from './under-way.ts';
 import { changeMemories, fresh } from './unstick.ts';
 
 /** Stops of targets that are gone from the spec; each is of one image, and old images are not wanted again. */
@@ -73,7 +74,9 @@ function withoutOthers(state: ReleaseState, before: ReleaseSpec): ReleaseState {
 
 /** What becomes of a rollout that is under way. */
 function frozen(mode: ReleaseSpec['mode'], rollout: RolloutState | null): string {
-  return rollout !== null && mode !== 'Enforce' ? `; rollout ${rollout.id} is frozen where it is` : '';
+  return rollout !== null && mode !== 'Enforce'
+    ? `; rollout ${rollout.id} is frozen where it is${underWay(rollout)}`
+    : '';
 }
 
 /** Fields that say what may happen without a person, which a file changes in silence where it does not name them. */

@@ -6,7 +6,6 @@ import {
   isCancellation,
   setCurrentDetails,
   setHandler,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import { pack, unpack } from '../../domain/core/packed.ts';
@@ -30,8 +29,6 @@ import {
 } from './messages.ts';
 import { parseRolloutMessage } from './parse-messages.ts';
 
-/** Longer than one try of any write takes: by then nothing is known of its effect, and soon will not be. */
-const CALLED_OFF_AFTER = '65s';
 /** A failure ends all targets that have not begun: of so many the release is told in one message. */
 const REPORTED_ONE_BY_ONE = 5;
 
@@ -39,7 +36,7 @@ const REPORTED_ONE_BY_ONE = 5;
  * Carries one plan out. Every decision is a pure function of the state (`nextCommand`, `applyResult`); this workflow
  * only does what they say, tells the release of each step, and lets people interrupt what is being watched.
  *
- * A write is not interrupted: its outcome is awaited and taken in, whatever people say meanwhile.
+ * Of a write that is no longer wanted nothing more is sent; what came of what was sent is awaited and taken in.
  */
 export async function releaseRollout(input: RolloutInput): Promise<void> {
   let state = unpack(input.state);
@@ -132,22 +129,26 @@ export async function releaseRollout(input: RolloutInput): Promise<void> {
   }
 
   /**
-   * Does a write. It is not interrupted, unless its effect stays unknown long after people wanted otherwise: a cluster
-   * that does not answer must not keep an abort or Shadow from being heard.
+   * Does a write, as long as it is wanted: once people want otherwise its activity sends nothing more, and only looks
+   * what came of what it has sent. That outcome is awaited and taken in.
+   *
+   * @returns null where nothing is to be taken in of one that was called off
    */
-  async function whileWanted(target: string, command: Command): Promise<Result> {
+  async function whileWanted(target: string, command: Command): Promise<Result | null> {
     const unwanted = () => nextCommand(state, target, Date.now()).do !== command.do;
     const work = new CancellationScope();
     const guard = new CancellationScope();
     void guard
       .run(async () => {
         await condition(unwanted);
-        await sleep(CALLED_OFF_AFTER);
-        if (unwanted()) work.cancel();
+        work.cancel();
       })
       .catch(() => undefined);
     try {
       return await work.run(() => execute(state, target, command));
+    } catch (error) {
+      if (work.consideredCancelled && isCancellation(error)) return null;
+      throw error;
     } finally {
       guard.cancel();
     }
@@ -190,9 +191,15 @@ function isWatch(command: Command): boolean {
   return command.do === 'watchRollout' || command.do === 'watchSoak' || command.do === 'watchRecovery';
 }
 
-/** Those whose effect may stay unknown; `execute` tells also of one that was called off. */
+/** What changes something outside. */
 function isWrite({ do: what }: Command): boolean {
-  return what === 'patch' || what === 'rollBack' || what === 'markPassed' || what === 'deletePod';
+  return (
+    what === 'patch' ||
+    what === 'rollBack' ||
+    what === 'markPassed' ||
+    what === 'deletePod' ||
+    what === 'restorePlacements'
+  );
 }
 
 function same(a: Command, b: Command): boolean {

@@ -4,6 +4,7 @@ import { createKubernetes } from '../../../src/activities/kubernetes/create.ts';
 import type { KubeObject, KubernetesClient, KubernetesPort } from '../../../src/activities/kubernetes/port.ts';
 import type { WriteImageInput } from '../../../src/activities/release/port.ts';
 import { writeImage, writeMarks } from '../../../src/activities/release/write-image.ts';
+import { writing } from '../../../src/activities/release/writing.ts';
 import type { MarksPatch } from '../../../src/domain/release/rollout.ts';
 import { startApiServer, type ApiServerDouble } from '../../doubles/api-server.ts';
 import { createRegistryDouble } from '../../doubles/registry.ts';
@@ -221,6 +222,42 @@ describe('the effect of a write is looked at, not assumed', () => {
     server.fault = (r) => (r.method === 'PATCH' && broken++ === 0 ? { kind: 'reset' } : undefined);
     expect(await write()).toMatchObject({ kind: 'written' });
     expect((await stored()).spec.template.spec.containers[0]?.image).toBe(to);
+  });
+
+  test('called off while a request hangs, it sends no other and looks only whether that one arrived', async () => {
+    await deployment();
+    const environment = new MockActivityEnvironment({
+      scheduledTimestampMs: Date.now(),
+      scheduleToCloseTimeoutMs: 7_000,
+    });
+    let sent = 0;
+    port = {
+      ...client,
+      cluster: 'default',
+      patch: () => {
+        sent += 1;
+        environment.cancel('CANCELLED');
+        return Promise.resolve({ kind: 'unknown', cause: 'timeout', message: 'no answer in time' });
+      },
+    };
+    const called = environment.run(() =>
+      writing((wanted, reading) => writeImage(dependencies(), input, wanted, reading)),
+    );
+    await expect(called).rejects.toMatchObject({ type: 'WriteUnknown' });
+    expect(sent).toBe(1);
+    const reads = server.requests.filter((r) => r.method === 'GET');
+    expect(reads.length).toBeGreaterThan(2);
+  });
+
+  test('called off before anything was sent, it ends at once', async () => {
+    await deployment();
+    const environment = new MockActivityEnvironment({ scheduleToCloseTimeoutMs: 0 });
+    environment.cancel('CANCELLED');
+    const called = environment.run(() =>
+      writing((wanted, reading) => writeImage(dependencies(), input, wanted, reading)),
+    );
+    await expect(called).rejects.toMatchObject({ name: 'CancelledFailure' });
+    expect(patches()).toEqual([]);
   });
 
   test('another write comes between reading and writing: it is read and decided anew', async () => {
