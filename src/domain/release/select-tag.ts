@@ -17,6 +17,11 @@ export interface RejectedTag {
 /** How many of the tags that lost are told. */
 const REJECTED_SHOWN = 10;
 
+/** Characters of a tag that a line is asked about. */
+const LONGEST_TAG = 64;
+/** More digits in a row than any version has; `20261130123456.10.100` fits. */
+const LONG_ROW = /[\d.]{25}/;
+
 interface Entry {
   readonly tag: string;
   readonly version: SemVer | null;
@@ -53,6 +58,7 @@ export function selectTag(tags: readonly string[], track: Pick<Track, 'line' | '
 
 function judge(tag: string, line: RegExp, prereleases: boolean): Entry {
   const version = parseVersion(tag);
+  if (isTooLong(tag)) return { tag, version, onLine: false, reason: 'is too long for a version' };
   const onLine = line.test(tag);
   if (!onLine) return { tag, version, onLine, reason: `does not match ${line.source}` };
   if (version === null) return { tag, version, onLine, reason: 'is not a semantic version' };
@@ -60,6 +66,14 @@ function judge(tag: string, line: RegExp, prereleases: boolean): Entry {
     return { tag, version, onLine, reason: 'is a prerelease; set prereleases: true to let it win' };
   }
   return { tag, version, onLine, reason: null };
+}
+
+/**
+ * Whoever pushes tags must not choose how long an expression takes: `^v?(\d+\.?)+$` takes twice as long with each
+ * further digit.
+ */
+function isTooLong(tag: string): boolean {
+  return tag.length > LONGEST_TAG || LONG_ROW.test(tag);
 }
 
 /** Both may be taken, so both are versions. */

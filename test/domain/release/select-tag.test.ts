@@ -81,4 +81,15 @@ describe('the newest tag of a semver line', () => {
   test('is not asked of a moving tag', () => {
     expect(() => selectTag([], { prereleases: false })).toThrow(new TypeError('expected a track with a line'));
   });
+
+  test('is found in no time, whatever tags were pushed and however the expression goes about them', () => {
+    const evil = [
+      '1'.repeat(128),
+      `${'9'.repeat(15)}.${'9'.repeat(15)}.${'9'.repeat(15)}-x`,
+      `1.0.0-${'1'.repeat(100)}`,
+    ];
+    const { tag, rejected } = selectTag(['1.2.3', ...evil], { line: '^v?(\\d+\\.?)+$', prereleases: true });
+    expect(tag).toBe('1.2.3');
+    expect(new Set(rejected.map((r) => r.reason))).toEqual(new Set(['is too long for a version']));
+  });
 });
