@@ -10,8 +10,18 @@ import { blockSchema, pinSchema, releaseSpec, type ReleaseSpec } from './spec.ts
  * of the message and the rest is its payload.
  */
 
-const by = z.string().trim().min(1, 'expected who asks for this').max(200);
-const reason = z.string().trim().max(1_000).default('');
+const by = z
+  .string()
+  .trim()
+  .min(1, 'expected who asks for this')
+  .max(200)
+  .refine((text) => !hasControls(text, ''), 'expected a name without control characters');
+const reason = z
+  .string()
+  .trim()
+  .max(1_000)
+  .refine((text) => !hasControls(text, '\n\r\t'), 'expected a reason without control characters; line breaks may be')
+  .default('');
 const who = { by, reason };
 
 const planHashSchema = z
@@ -128,6 +138,14 @@ function writeDurations(record: Readonly<Record<string, unknown>>, fields: reado
     if (typeof ms === 'number' && Number.isFinite(ms)) written[field] = formatDuration(ms);
   }
   return written;
+}
+
+/** C0 and C1 controls: they steer the terminal of whoever reads them later. */
+function hasControls(text: string, allowed: string): boolean {
+  return [...text].some((character) => {
+    const code = character.charCodeAt(0);
+    return (code < 0x20 || (code >= 0x7f && code <= 0x9f)) && !allowed.includes(character);
+  });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

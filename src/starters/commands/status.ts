@@ -7,6 +7,7 @@ import { outputOption, printData, type Format } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
 import { note, print } from '../output/print.ts';
 import { createProgress } from '../output/progress.ts';
+import { visible } from '../output/visible.ts';
 import { describeChanges } from '../release/changes.ts';
 import { looks } from '../release/follow.ts';
 import { askStatus, whenEnded } from '../release/release-client.ts';
@@ -52,7 +53,8 @@ async function follow(temporal: Temporal, object: ObjectName, output: Format): P
   const live = output === 'table' && process.stdout.isTTY;
   let before: ReleaseStatus | null = null;
   for await (const { status } of looks(temporal, object.name, { signal, say: progress.say })) {
-    if (live) process.stdout.write(`${clearScreen}${statusView(status)}\n\nCtrl-C leaves; the release goes on.\n`);
+    if (live)
+      process.stdout.write(`${clearScreen}${visible(statusView(status))}\n\nCtrl-C leaves; the release goes on.\n`);
     else if (output === 'table') showChanges(before, status);
     else if (before === null || differs(before, status)) printLine(output, status);
     before = status;

@@ -1,4 +1,5 @@
 import { note } from './print.ts';
+import { visible } from './visible.ts';
 
 /** Lines that tell how something goes, on standard error so that they never mix with what was asked for. */
 export interface Progress {
@@ -32,7 +33,8 @@ export function createProgress(now: () => number = Date.now): Progress {
     at(line) {
       if (!live) return;
       const width = Math.max(20, process.stderr.columns - 1);
-      process.stderr.write(clearLine + (line.length > width ? `${line.slice(0, width - 1)}…` : line));
+      const text = visible(line);
+      process.stderr.write(clearLine + (text.length > width ? `${text.slice(0, width - 1)}…` : text));
       shown = true;
     },
     end,

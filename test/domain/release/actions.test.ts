@@ -838,3 +838,20 @@ describe('releasing ownership and running now', () => {
     ]);
   });
 });
+
+test.each([
+  ['by', 'ana\u001b[2J'],
+  ['by', 'ana\nbob'],
+  ['reason', 'fine\u001b]0;title\u0007'],
+  ['reason', 'fine\u009b2J'],
+])('control characters in %s are refused: they steer the terminal of whoever reads them', (field, text) => {
+  const payload = { by: 'ana', reason: '', [field]: text };
+  expect(parseAction('pause', payload)).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('control characters') as string,
+  });
+});
+
+test('a reason may have several lines', () => {
+  expect(parseAction('pause', { by: 'ana', reason: 'one\r\n\ttwo' })).toMatchObject({ ok: true });
+});
