@@ -6,6 +6,7 @@ import { retry } from './apply-retry.ts';
 import { applySpec, setMode } from './apply-spec.ts';
 import { accepted, acceptedAgain, refused, type ActionAnswer } from './action-answer.ts';
 import { abortCommands } from './commands.ts';
+import { handBackRecord } from './hand-back.ts';
 import { recordDecision } from './record-decision.ts';
 import type { RolloutState } from './rollout.ts';
 import { underWay } from './under-way.ts';
@@ -133,5 +134,5 @@ function releaseOwnership(state: ReleaseState, rollout: RolloutState | null): Ac
       `rollout ${rollout.id} is running; end it first, so that nothing is left half done: ${abortCommands(state.name)}`,
     );
   }
-  return accepted(state, 'hands every target back as it is and ends', { effect: 'release' });
+  return accepted(state, handBackRecord(state), { effect: 'release' });
 }

@@ -24,6 +24,7 @@ import { controlsOf, type RolloutControl } from '../../domain/release/controls.t
 import { evaluate } from '../../domain/release/evaluate.ts';
 import { observationFingerprint } from '../../domain/release/fingerprint.ts';
 import { releaseHistory } from '../../domain/release/history.ts';
+import { HAND_BACK_MS, mayHandBack, recordKeptMarks, whyKept } from '../../domain/release/hand-back.ts';
 import { initialState } from '../../domain/release/initial-state.ts';
 import { waitNotification } from '../../domain/release/notifications.ts';
 import { marksOwed } from '../../domain/release/marks-owed.ts';
@@ -62,6 +63,8 @@ import { releaseRollout } from './rollout.ts';
 const IDLE_WAIT_MS = 6 * 60 * 60 * 1000;
 /** How long marks between rollouts are tried. */
 const MARKS_TRIED = '1m';
+/** How long one target's marks are tried when ownership is released. */
+const HAND_BACK_EACH_MS = 60_000;
 /** While a rollout lives, its release makes sure this often that it has not been terminated. */
 const ROLLOUT_CHECK = '1h';
 
@@ -99,6 +102,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   });
   for (const name of ACTIONS) {
     const act = async (payload: unknown): Promise<Done> => {
+      refuseOnceReleasing();
       const action = await verified(parse(name, payload));
       const answer = applyAction(state, action, Date.now(), rollout);
       if (!answer.ok) throw refusal(answer.message);
@@ -124,6 +128,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
       async (payload) => ({ ...(await recorded(payload, name)), generation: state.generation }),
       {
         validator: (payload) => {
+          refuseOnceReleasing();
           const why = whyRefused(state, parse(name, payload), Date.now(), rollout);
           if (why !== null) throw refusal(why);
         },
@@ -137,6 +142,11 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
         if (!(error instanceof ApplicationFailure)) throw error;
       }
     });
+  }
+
+  /** What was accepted now would be lost when the release ends. */
+  function refuseOnceReleasing(): void {
+    if (releasing) throw refusal(`release/${input.name} hands its targets back and ends; apply it again after that`);
   }
 
   function hear(report: ReadReport): void {
@@ -325,6 +335,29 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     return seen;
   }
 
+  /** Takes our marks off the targets, as far as that can be done in time, and keeps where they stay. */
+  async function handBack(): Promise<void> {
+    if (!mayHandBack(state)) return;
+    const until = Date.now() + HAND_BACK_MS;
+    const kept: string[] = [];
+    for (const target of state.spec.targets) {
+      const left = Math.min(until - Date.now(), HAND_BACK_EACH_MS);
+      const why =
+        left <= 0
+          ? 'no time was left'
+          : whyKept(
+              await writeOutcome(
+                write.writeMarks.executeWithOptions(
+                  { summary: `${targetName(target)}: hand back`, scheduleToCloseTimeout: left },
+                  [{ release: input.name, target: addressOf(target, state.spec), image: null, marks: HAND_BACK }],
+                ),
+              ),
+            );
+      if (why !== null) kept.push(`${targetName(target)}: ${why}`);
+    }
+    state = recordKeptMarks(state, kept, Date.now());
+  }
+
   function nextChange(): number {
     return state.evaluation?.changesAt ?? Number.MAX_SAFE_INTEGER;
   }
@@ -366,11 +399,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     if (mayStart(state)) await startPlan();
   }
 
-  for (const target of state.spec.targets) {
-    await write.writeMarks.executeWithOptions({ summary: `${targetName(target)}: hand back` }, [
-      { release: input.name, target: addressOf(target, state.spec), image: null, marks: HAND_BACK },
-    ]);
-  }
+  await handBack();
   await telling;
   await condition(allHandlersFinished);
 }
