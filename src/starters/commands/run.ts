@@ -86,6 +86,8 @@ async function followToEnd(
   progress: Progress,
 ): Promise<Outcome | null> {
   let before = start;
+  // A rollout may be under way already, and may soak for long: where it is would else be told only once it goes on.
+  if (start !== null && start.rollout !== null) for (const line of describeChanges(null, start)) progress.say(line);
   for await (const { status, atRest } of looks(temporal, name, { signal: untilInterrupted(), say: progress.say })) {
     for (const line of describeChanges(before, status)) progress.say(line);
     before = status;
