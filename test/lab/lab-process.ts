@@ -12,10 +12,14 @@ import {
 } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { labFiles } from './paths.ts';
 import { identify, isAlive, LAB_MARKER, signalProcess, type ProcessId } from './process-identity.ts';
 import { GaveUp, waitFor } from './wait.ts';
+
+const ATTEMPTS = 20;
+const PORT_PAUSE_MS = 250;
 
 /** How to see that a process serves. Plain data, since another process may have to start it again. */
 export type Readiness =
@@ -68,6 +72,17 @@ export async function startProcess(dir: string, spec: ProcessSpec): Promise<void
   const known = readProcesses(dir).find((record) => record.spec.name === spec.name);
   if (known?.id && isAlive(known.id)) throw new Error(`${spec.name} is already running (process ${known.id.pid})`);
   record(dir, { spec, id: null });
+  for (let attempt = 1; ; attempt += 1) {
+    const ended = await serveOnce(dir, spec);
+    if (ended === null) return;
+    // The last thread of a killed process lets go of its port a moment after the process itself has gone.
+    if (attempt === ATTEMPTS || !ended.message.includes('address already in use')) throw ended;
+    await sleep(PORT_PAUSE_MS);
+  }
+}
+
+/** Starts it once. @returns null once it serves, else why it does not */
+async function serveOnce(dir: string, spec: ProcessSpec): Promise<Error | null> {
   const id = await launch(dir, spec);
   record(dir, { spec, id });
   try {
@@ -79,9 +94,10 @@ export async function startProcess(dir: string, spec: ProcessSpec): Promise<void
       },
       spec.readyTimeoutMs,
     );
+    return null;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`${reason}\n${logTail(dir, spec.name)}`, { cause: error });
+    return new Error(`${reason}\n${logTail(dir, spec.name)}`, { cause: error });
   }
 }
 
