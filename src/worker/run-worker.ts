@@ -110,7 +110,8 @@ async function createWorkers(config: WorkerConfig, shared: Shared): Promise<Work
     activities,
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: SHUTDOWN_FORCE,
-    // A worker's death must be noticed within the heartbeat time-out of an activity, and a cancel within a fraction of it.
+    // A worker's death must be noticed within the heartbeat time-out of an activity, and a cancel within a fraction of it:
+    // a heartbeat is how a write hears that it is no longer wanted.
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
   } as const;
@@ -122,8 +123,6 @@ async function createWorkers(config: WorkerConfig, shared: Shared): Promise<Work
       maxConcurrentActivityTaskExecutions: SLOTS,
       maxCachedWorkflows: 1_000,
       stickyQueueScheduleToStartTimeout: STICKY_PATIENCE,
-      // A heartbeat is how a write hears that it is no longer wanted.
-      maxHeartbeatThrottleInterval: '1s',
     }),
     Worker.create({
       ...base,

@@ -79,16 +79,13 @@ function sameAgain(
 ): RolloutSummary | null {
   if (before?.outcome !== 'Held' || rollout.targets.some((t) => t.changed)) return null;
   if (before.targets.some((t) => t.phase === 'Current')) return null;
-  if (!isDeepEqual({ ...before, ...nothingOfOne }, { ...summary, ...nothingOfOne })) return null;
+  const common = (of: RolloutSummary): string => canonicalJson({ ...of, ...nothingOfOne });
+  if (common(before) !== common(summary)) return null;
   return { ...summary, startedAt: before.startedAt, attempts: (before.attempts ?? 1) + 1 };
 }
 
 /** What tells two rollouts apart that came to the same. */
 const nothingOfOne = { id: '', startedAt: 0, endedAt: 0, attempts: 1 };
-
-function isDeepEqual(a: unknown, b: unknown): boolean {
-  return canonicalJson(a) === canonicalJson(b);
-}
 
 /**
  * The last evaluation as the rollout left the targets: what is shown until the world is read again, and after that for

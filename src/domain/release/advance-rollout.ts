@@ -101,7 +101,8 @@ function endUnstarted(state: RolloutState, now: number): RolloutState {
   return { ...state, targets: state.targets.map((t) => (isUnstarted(t) ? ended(t, outcome, now) : t)) };
 }
 
-function isUnstarted(target: TargetRollout): boolean {
+/** True for a target that nothing was begun for yet. */
+export function isUnstarted(target: TargetRollout): boolean {
   return target.step === 'Waiting' || target.step === 'Approval';
 }
 

@@ -1,8 +1,7 @@
 import { notification, type Notification, type Severity } from '../core/notification.ts';
 import { decideCommands } from './commands.ts';
-import { awaitsApproval } from './may-start.ts';
 import type { Evaluation, HeldReason } from './plan.ts';
-import { releasePhase } from './release-phase.ts';
+import { phaseNow } from './release-phase.ts';
 import type { RolloutState, TargetRollout } from './rollout.ts';
 import type { ReleaseState } from './state.ts';
 import { liftedBy, waitingOf } from './waiting.ts';
@@ -37,10 +36,10 @@ export interface TellWait {
  * @param state after an evaluation
  */
 export function waitNotification(state: ReleaseState): TellWait {
-  const { name, evaluation, spec, told = null } = state;
+  const { name, evaluation, told = null } = state;
   const quiet = { told, notification: null };
   if (evaluation === null) return quiet;
-  const phase = releasePhase(spec.suspend, evaluation, evaluation.targets, null, awaitsApproval(state));
+  const phase = phaseNow(state, null);
   if (phase === 'Unknown') return quiet;
   const wait = phase === 'AwaitingApproval' ? planWait(state) : heldWait(evaluation);
   if (wait === null) return { told: null, notification: null };

@@ -1,5 +1,7 @@
 import type { Evaluation, TargetView } from './plan.ts';
+import { awaitsApproval } from './may-start.ts';
 import type { RolloutState } from './rollout.ts';
+import type { ReleaseState } from './state.ts';
 
 /**
  * One word for a whole release, the first that holds:
@@ -23,6 +25,12 @@ export const releasePhases = [
   'Current',
 ] as const;
 export type ReleasePhase = (typeof releasePhases)[number];
+
+/** The word for a release as it is now. @param rollout the living one; null where there is none */
+export function phaseNow(state: ReleaseState, rollout: RolloutState | null): ReleasePhase {
+  const { evaluation, spec } = state;
+  return releasePhase(spec.suspend, evaluation, evaluation?.targets ?? [], rollout, awaitsApproval(state));
+}
 
 /** The word for a release. */
 export function releasePhase(

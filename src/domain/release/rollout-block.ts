@@ -1,5 +1,5 @@
 import { imageParts } from './deployed-image.ts';
-import { names } from './block-list.ts';
+import { names, type BlockSubject } from './block-list.ts';
 import type { Marks } from './observation.ts';
 import type { PlanItem } from './plan.ts';
 import type { RolloutState } from './rollout.ts';
@@ -14,16 +14,11 @@ import type { RolloutState } from './rollout.ts';
 export function isBlockedIn(
   state: Pick<RolloutState, 'blocked' | 'spec'>,
   image: string,
-  called: { readonly label: string; readonly version?: string; readonly manifests?: readonly string[] } | null,
+  called: Omit<BlockSubject, 'digest'> | null,
   marks: Pick<Marks, 'blocked'> | null,
 ): boolean {
   const { digest, tag } = imageParts(image);
-  const subject = {
-    digest,
-    label: called?.label ?? tag,
-    version: called?.version ?? null,
-    manifests: called?.manifests ?? [],
-  };
+  const subject: BlockSubject = { digest, ...(called ?? { label: tag }) };
   const entries = [
     ...state.spec.blocklist,
     ...[...state.blocked, ...(marks?.blocked ?? [])].filter((entry) => entry.cooldownOnly !== true).map((e) => e.image),
@@ -40,6 +35,6 @@ export function isItemBlocked(
   return item.action === 'roll' && item.why !== 'pin' && isBlockedIn(state, item.to, calledIn(item), marks);
 }
 
-function calledIn({ toLabel, toVersion, toManifests = [] }: PlanItem) {
-  return { label: toLabel, manifests: toManifests, ...(toVersion === undefined ? {} : { version: toVersion }) };
+function calledIn({ toLabel, toVersion, toManifests = [] }: PlanItem): Omit<BlockSubject, 'digest'> {
+  return { label: toLabel, version: toVersion ?? null, manifests: toManifests };
 }

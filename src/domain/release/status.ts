@@ -2,9 +2,8 @@ import type { Condition } from '../core/conditions.ts';
 import { narrower, type Mode } from '../core/mode.ts';
 import { rolloutView, type RolloutView } from './history.ts';
 import { instant } from './hold.ts';
-import { awaitsApproval } from './may-start.ts';
 import type { Plan } from './plan.ts';
-import { releasePhase, type ReleasePhase } from './release-phase.ts';
+import { phaseNow, type ReleasePhase } from './release-phase.ts';
 import type { RolloutState } from './rollout.ts';
 import type { PersonMark, ReleaseState } from './state.ts';
 import { targetStatuses, type TargetStatus } from './target-status.ts';
@@ -74,7 +73,7 @@ export interface RolloutStatus {
 export function releaseStatus(state: ReleaseState, rollout: RolloutState | null, now: number): ReleaseStatus {
   const { evaluation, spec } = state;
   const targets = targetStatuses(evaluation?.targets ?? [], rollout);
-  const phase = releasePhase(spec.suspend, evaluation, evaluation?.targets ?? [], rollout, awaitsApproval(state));
+  const phase = phaseNow(state, rollout);
   return {
     kind: 'Release',
     name: state.name,

@@ -1,6 +1,6 @@
-import { advance, ended, LEFT_SPEC } from './advance-rollout.ts';
+import { advance, ended, isUnstarted, LEFT_SPEC } from './advance-rollout.ts';
 import { placeOf } from './address.ts';
-import type { RolloutState, TargetOutcome, TargetRollout } from './rollout.ts';
+import type { RolloutState, TargetOutcome } from './rollout.ts';
 import { targetName, type ReleaseSpec } from './spec.ts';
 
 /**
@@ -35,7 +35,3 @@ const GONE: TargetOutcome = {
   reason: LEFT_SPEC,
   message: 'not started: the spec does not have it any more',
 };
-
-function isUnstarted({ step }: TargetRollout): boolean {
-  return step === 'Waiting' || step === 'Approval';
-}

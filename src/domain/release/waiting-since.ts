@@ -1,5 +1,4 @@
-import { awaitsApproval } from './may-start.ts';
-import { releasePhase } from './release-phase.ts';
+import { phaseNow } from './release-phase.ts';
 import type { RolloutState } from './rollout.ts';
 import type { ReleaseState } from './state.ts';
 import { waitingOf } from './waiting.ts';
@@ -11,9 +10,7 @@ import { waitingOf } from './waiting.ts';
  * @param now epoch milliseconds
  */
 export function noteWaiting(state: ReleaseState, rollout: RolloutState | null, now: number): ReleaseState {
-  const { evaluation, spec } = state;
-  const phase = releasePhase(spec.suspend, evaluation, evaluation?.targets ?? [], rollout, awaitsApproval(state));
-  const waiting = waitingOf(state, phase, rollout, null);
+  const waiting = waitingOf(state, phaseNow(state, rollout), rollout, null);
   const what = waiting === null ? null : timeless(waiting.for);
   if (what === null) return { ...state, waits: null };
   return state.waits?.for === what ? state : { ...state, waits: { for: what, since: now } };

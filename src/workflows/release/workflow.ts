@@ -299,16 +299,17 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     ]);
   }
 
+  /** What is to be read, as it is wanted now. */
+  const toRead = () => ({ release: input.name, spec: state.spec, pin: state.pin?.image ?? null });
+
   async function observe(): Promise<Observation> {
-    const asked = { release: input.name, spec: state.spec, pin: state.pin?.image ?? null };
     return observationOffTheWire(
-      await read.observe.executeWithOptions({ summary: 'look at registry and clusters' }, [asked]),
+      await read.observe.executeWithOptions({ summary: 'look at registry and clusters' }, [toRead()]),
     );
   }
 
   /** Reads the world: at once when something has happened, else when it differs from what is known. */
   async function look(): Promise<Observation | null> {
-    const asked = { release: input.name, spec: state.spec, pin: state.pin?.image ?? null };
     if (observation === null || woken) {
       woken = false;
       return observe();
@@ -323,9 +324,11 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     try {
       await scope.run(() =>
         Promise.race([
-          idle.awaitChange.executeWithOptions({ summary: 'wait for a change' }, [{ ...asked, ...wait }]).then((o) => {
-            seen = observationOffTheWire(o);
-          }),
+          idle.awaitChange
+            .executeWithOptions({ summary: 'wait for a change' }, [{ ...toRead(), ...wait }])
+            .then((o) => {
+              seen = observationOffTheWire(o);
+            }),
           condition(() => woken || continuing()),
         ]),
       );
