@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
@@ -9,6 +8,7 @@ import { findTemporalCli } from '../../src/starters/dev/find-temporal-cli.ts';
 import { releaseId, rolloutId } from '../../src/workflows/release/messages.ts';
 import { startCli } from '../e2e/start-cli.ts';
 import { waitFor } from '../lab/wait.ts';
+import { choosePorts } from '../lab/ports.ts';
 import { openFleet, type Fleet } from './fleet.ts';
 import { pendingActivity } from './pending-activity.ts';
 import { sampledSoak, soakProgress } from './soak-progress.ts';
@@ -81,7 +81,7 @@ test('a worker with an idle release ends at once, and another one takes the wait
 
 test('dev with a release that soaks ends within seconds of Ctrl-C', async () => {
   const data = mkdtempSync(join(tmpdir(), 'holdfast-dev-'));
-  const [port, uiPort] = [await freePort(), await freePort()];
+  const { port, uiPort } = await choosePorts(['port', 'uiPort'], new Set());
   const dev = startCli(
     ['dev', '--port', String(port), '--ui-port', String(uiPort), '--data', data, '--config', stage.workerConfig],
     { HOLDFAST_TEMPORAL_CLI: findTemporalCli(), KUBECONFIG: lab.kubeconfig },
@@ -104,11 +104,3 @@ test('dev with a release that soaks ends within seconds of Ctrl-C', async () => 
   expect(await dev.exited).toBe(0);
   expect(Date.now() - told).toBeLessThan(2 * SOON_MS);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
-}

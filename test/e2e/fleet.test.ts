@@ -1,51 +1,21 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { ReleaseSpecInput } from '../../src/domain/release/spec.ts';
 import { markAudit, readAudit } from '../lab/access.ts';
-import { attachLab } from '../lab/lab.ts';
-import { spokeDeployment } from '../lab/manifests.ts';
 import { waitFor } from '../lab/wait.ts';
-import { startHealthServer, type HealthServer } from './health-server.ts';
-import { allCurrent, ended, startRig, type Rig } from './rig.ts';
+import { startFleet, type Fleet } from './fleet.ts';
+import { allCurrent, ended } from './rig.ts';
 
 const lab = inject('lab');
-let rig: Rig;
-let health: HealthServer;
-let nodes: string[] = [];
+let rig: Fleet;
 
 beforeAll(async () => {
-  nodes = await (await attachLab(lab.dir)).addNodes({ count: 1, arch: 'amd64', prefix: 'fleet' });
-  health = await startHealthServer();
-  rig = await startRig(lab, 'fleet');
+  rig = await startFleet(lab, 'fleet');
 });
 
-afterAll(async () => {
-  await rig.close();
-  await health.close();
-  await (await attachLab(lab.dir)).removeNodes(nodes);
-});
-
-function deploy(name: string, image: string): Promise<void> {
-  return rig.deploy(spokeDeployment({ namespace: rig.namespace, name, image, node: 'kwok', readinessProbe: false }));
-}
+afterAll(() => rig.close());
 
 function spec(repository: string, targets: readonly string[], more: Partial<ReleaseSpecInput> = {}): ReleaseSpecInput {
-  return {
-    mode: 'Enforce',
-    image: rig.repository(repository),
-    track: { line: '^\\d' },
-    pollInterval: '1s',
-    soak: '1s',
-    soakProbeInterval: '300ms',
-    rolloutTimeout: '60s',
-    targets: targets.map((target) => ({
-      namespace: rig.namespace,
-      deployment: target,
-      container: 'spoke',
-      kind: 'hub' as const,
-      healthURL: health.url(target),
-    })),
-    ...more,
-  };
+  return rig.spec(repository, targets, { track: { line: '^\\d' }, soakProbeInterval: '300ms', ...more });
 }
 
 /** Everything that our worker wrote to a workload since then. */
@@ -62,7 +32,7 @@ describe('what happens to a fleet', () => {
     async () => {
       const names = ['wave-1', 'wave-2', 'wave-3', 'wave-4', 'wave-5'];
       const one = await rig.image('wave', '1.0.0');
-      await Promise.all(names.map((name) => deploy(name, one.reference)));
+      await Promise.all(names.map((name) => rig.deployHubs(one.reference, name)));
       const release = await rig.apply('wave', spec('wave', names, { waves: [2], soak: '8s' }));
       await release.until('all current', allCurrent('1.0.0'));
       const since = await markAudit(lab);
@@ -71,9 +41,9 @@ describe('what happens to a fleet', () => {
         'both targets of the second wave soaking',
         ({ targets }) => targets[1]?.step === 'Soaking' && targets[2]?.step === 'Soaking',
       );
-      health.set('wave-2', 500);
+      rig.health.set('wave-2', 500);
       await waitFor('the way back is written', async () => (await rig.imageOf('wave-2')) === one.reference);
-      health.set('wave-2', 200);
+      rig.health.set('wave-2', 200);
       const { lastRollouts } = await release.until('the rollout to have ended', ended('wave-2', 'RolledBack'));
       const phases = Object.fromEntries(lastRollouts[0]?.targets.map((t) => [t.name, t.phase]) ?? []);
       expect(phases).toEqual({
@@ -97,16 +67,16 @@ describe('what happens to a fleet', () => {
       await rig.image('undo', '1.0.5'),
       await rig.image('undo', '1.1.0'),
     ];
-    await deploy('undo-a', older.reference);
-    await deploy('undo-b', old.reference);
-    await deploy('undo-c', older.reference);
-    await deploy('undo-d', old.reference);
+    await rig.deployHubs(older.reference, 'undo-a');
+    await rig.deployHubs(old.reference, 'undo-b');
+    await rig.deployHubs(older.reference, 'undo-c');
+    await rig.deployHubs(old.reference, 'undo-d');
     const names = ['undo-a', 'undo-b', 'undo-c', 'undo-d'];
     const release = await rig.apply('undo', spec('undo', names, { onFailure: 'undo', soak: '3s' }));
     await release.until('the third target soaking', ({ targets }) => targets[2]?.step === 'Soaking');
-    health.set('undo-c', 500);
+    rig.health.set('undo-c', 500);
     await waitFor('the way back is written', async () => (await rig.imageOf('undo-c')) === older.reference);
-    health.set('undo-c', 200);
+    rig.health.set('undo-c', 200);
     const { lastRollouts, blocked } = await release.until('all of it undone', ended('undo-c', 'RolledBack'));
     const outcomes = Object.fromEntries(lastRollouts[0]?.targets.map((t) => [t.name, [t.phase, t.reason]]) ?? []);
     expect(outcomes).toEqual({
@@ -125,7 +95,7 @@ describe('what happens to a fleet', () => {
     const one = await rig.image('pin', '1.0.0');
     const names = ['pin-a', 'pin-b', 'pin-c'];
     await rig.image('pin', '1.1.0');
-    await Promise.all(names.map((name) => deploy(name, one.reference)));
+    await Promise.all(names.map((name) => rig.deployHubs(one.reference, name)));
     const release = await rig.apply('pin', spec('pin', names));
     await release.until('all current on 1.1.0', allCurrent('1.1.0'));
     await release.act('pin', { image: '1.0.0', reason: '1.1.0 is slow' });
@@ -147,7 +117,7 @@ describe('what happens to a fleet', () => {
     'what a person blocked is not rolled by a new run after a terminate, and is once unblocked',
     async () => {
       const one = await rig.image('block', '1.0.0');
-      await deploy('block-a', one.reference);
+      await rig.deployHubs(one.reference, 'block-a');
       const release = await rig.apply('block', spec('block', ['block-a']));
       await release.until('current', allCurrent('1.0.0'));
       await release.act('block', { image: '1.1.0', reason: 'eats the cache' });
@@ -175,7 +145,7 @@ describe('what happens to a fleet', () => {
     async () => {
       const one = await rig.image('writer', '1.0.0');
       const other = await rig.image('writer', '0.9.0');
-      await deploy('writer-a', one.reference);
+      await rig.deployHubs(one.reference, 'writer-a');
       const release = await rig.apply('writer', spec('writer', ['writer-a'], { soak: '0s' }));
       await release.until('current', allCurrent('1.0.0'));
       for (const time of [1, 2]) {
@@ -203,7 +173,7 @@ describe('what happens to a fleet', () => {
     async () => {
       const AGE_MS = 10_000;
       const one = await rig.image('age', '1.0.0');
-      await deploy('age-a', one.reference);
+      await rig.deployHubs(one.reference, 'age-a');
       const release = await rig.apply('age', spec('age', ['age-a'], { minimumAge: '10s', soak: '0s' }));
       await release.until('current', allCurrent('1.0.0'));
       const pushed = Date.now();
@@ -226,15 +196,15 @@ describe('what happens to a fleet', () => {
 
   test.concurrent('an abort lets a rollback that is under way finish', async () => {
     const one = await rig.image('finish', '1.0.0');
-    await deploy('finish-a', one.reference);
+    await rig.deployHubs(one.reference, 'finish-a');
     const release = await rig.apply('finish', spec('finish', ['finish-a'], { soak: '60s' }));
     await release.until('current', allCurrent('1.0.0'));
     await rig.image('finish', '1.1.0');
     await release.until('soaking', ({ targets }) => targets[0]?.step === 'Soaking');
-    health.set('finish-a', 500);
+    rig.health.set('finish-a', 500);
     await release.until('the way back under way', ({ targets }) => targets[0]?.step === 'Recovering');
     await release.act('abort', { how: 'stop', reason: 'enough for today' });
-    health.set('finish-a', 200);
+    rig.health.set('finish-a', 200);
     await release.until('rolled back all the same', ended('finish-a', 'RolledBack'));
     expect(await rig.imageOf('finish-a')).toBe(one.reference);
     await release.end();
@@ -242,12 +212,12 @@ describe('what happens to a fleet', () => {
 
   test.concurrent('abort --now leaves a rollback that is under way, and says in which state', async () => {
     const one = await rig.image('now', '1.0.0');
-    await deploy('now-a', one.reference);
+    await rig.deployHubs(one.reference, 'now-a');
     const release = await rig.apply('now', spec('now', ['now-a'], { soak: '60s' }));
     await release.until('current', allCurrent('1.0.0'));
     await rig.image('now', '1.1.0');
     await release.until('soaking', ({ targets }) => targets[0]?.step === 'Soaking');
-    health.set('now-a', 500);
+    rig.health.set('now-a', 500);
     await release.until('the way back under way', ({ targets }) => targets[0]?.step === 'Recovering');
     await release.act('abort', { how: 'stop', now: true, reason: 'I do it by hand' });
     const status = await release.until('left', ended('now-a', 'Failed'));

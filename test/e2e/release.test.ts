@@ -3,58 +3,28 @@ import type { ReleaseSpecInput } from '../../src/domain/release/spec.ts';
 import { releaseId } from '../../src/workflows/release/messages.ts';
 import { markAudit, readAudit } from '../lab/access.ts';
 import { tagImage } from '../lab/images.ts';
-import { attachLab } from '../lab/lab.ts';
-import { spokeDeployment } from '../lab/manifests.ts';
 import { waitFor } from '../lab/wait.ts';
-import { startHealthServer, type HealthServer } from './health-server.ts';
-import { allCurrent, ended, startRig, type Rig } from './rig.ts';
+import { startFleet, type Fleet } from './fleet.ts';
+import { allCurrent, ended } from './rig.ts';
 
 const lab = inject('lab');
-let rig: Rig;
-let health: HealthServer;
-let nodes: string[] = [];
+let rig: Fleet;
 
 beforeAll(async () => {
-  nodes = await (await attachLab(lab.dir)).addNodes({ count: 1, arch: 'amd64', prefix: 'e2e' });
-  health = await startHealthServer();
-  rig = await startRig(lab, 'release');
+  rig = await startFleet(lab, 'release');
 });
 
-afterAll(async () => {
-  await rig.close();
-  await health.close();
-  await (await attachLab(lab.dir)).removeNodes(nodes);
-});
-
-function deploy(name: string, image: string): Promise<void> {
-  return rig.deploy(spokeDeployment({ namespace: rig.namespace, name, image, node: 'kwok', readinessProbe: false }));
-}
+afterAll(() => rig.close());
 
 function spec(repository: string, targets: readonly string[], more: Partial<ReleaseSpecInput> = {}): ReleaseSpecInput {
-  return {
-    mode: 'Enforce',
-    image: rig.repository(repository),
-    track: { line: '^\\d' },
-    pollInterval: '1s',
-    soak: '2s',
-    soakProbeInterval: '300ms',
-    rolloutTimeout: '60s',
-    targets: targets.map((target) => ({
-      namespace: rig.namespace,
-      deployment: target,
-      container: 'spoke',
-      kind: 'hub' as const,
-      healthURL: health.url(target),
-    })),
-    ...more,
-  };
+  return rig.spec(repository, targets, { track: { line: '^\\d' }, soak: '2s', soakProbeInterval: '300ms', ...more });
 }
 
 describe('a release on a real API server, registry and Temporal', () => {
   test('rolls a new image out canary first, each target in one patch that carries its way back', async () => {
     const one = await rig.image('good', '1.0.0');
-    await deploy('good-a', one.reference);
-    await deploy('good-b', one.reference);
+    await rig.deployHubs(one.reference, 'good-a');
+    await rig.deployHubs(one.reference, 'good-b');
     const since = await markAudit(lab);
     const release = await rig.apply('good', spec('good', ['good-a', 'good-b']));
     await release.until('both targets current on 1.0.0', allCurrent('1.0.0'));
@@ -75,15 +45,15 @@ describe('a release on a real API server, registry and Temporal', () => {
 
   test('rolls the canary back when its health fails in the soak, touches no other target, blocks the digest, and keeps the block through a terminate', async () => {
     const one = await rig.image('bad', '1.0.0');
-    await deploy('bad-a', one.reference);
-    await deploy('bad-b', one.reference);
+    await rig.deployHubs(one.reference, 'bad-a');
+    await rig.deployHubs(one.reference, 'bad-b');
     const release = await rig.apply('bad', spec('bad', ['bad-a', 'bad-b'], { soak: '60s' }));
     await release.until('both targets current', allCurrent('1.0.0'));
     const bad = await rig.image('bad', '1.1.0');
     await release.until('the canary soaking', (s) => s.targets[0]?.step === 'Soaking');
-    health.set('bad-a', 500);
+    rig.health.set('bad-a', 500);
     await waitFor('the way back is written', async () => (await rig.imageOf('bad-a')) === one.reference);
-    health.set('bad-a', 200);
+    rig.health.set('bad-a', 200);
     const status = await release.until('the canary rolled back', ended('bad-a', 'RolledBack'));
     expect(status.targets[0]?.message).toMatch(/500/);
     expect(status.blocked.map((b) => b.image)).toContain(bad.digest);
@@ -105,7 +75,7 @@ describe('a release on a real API server, registry and Temporal', () => {
   test('reverts an image that somebody else put there, through gate and soak', async () => {
     const one = await rig.image('drift', '1.0.0');
     const other = await rig.image('drift', '0.9.0');
-    await deploy('drift-a', one.reference);
+    await rig.deployHubs(one.reference, 'drift-a');
     const release = await rig.apply('drift', spec('drift', ['drift-a']));
     await release.until('current', allCurrent('1.0.0'));
     const next = await rig.image('drift', '1.0.1');
@@ -118,7 +88,7 @@ describe('a release on a real API server, registry and Temporal', () => {
 
   test('waits for a person before the first target when asked to, and a stale plan hash is refused', async () => {
     const one = await rig.image('ask', '1.0.0');
-    await deploy('ask-a', one.reference);
+    await rig.deployHubs(one.reference, 'ask-a');
     const release = await rig.apply('ask', spec('ask', ['ask-a'], { approval: 'beforeFirst', soak: '0s' }));
     await release.until('current', allCurrent('1.0.0'));
     const two = await rig.image('ask', '1.0.1');
@@ -137,7 +107,7 @@ describe('a release on a real API server, registry and Temporal', () => {
 
   test('writes nothing in Shadow and shows the plan; Enforce then runs it', async () => {
     const one = await rig.image('shadow', '1.0.0');
-    await deploy('shadow-a', one.reference);
+    await rig.deployHubs(one.reference, 'shadow-a');
     await rig.image('shadow', '1.1.0');
     const since = await markAudit(lab);
     const release = await rig.apply('shadow', spec('shadow', ['shadow-a'], { mode: 'Shadow', soak: '0s' }));
@@ -154,7 +124,7 @@ describe('a release on a real API server, registry and Temporal', () => {
 
   test('phases are computed at scrape and rollback counters start at 0', async () => {
     const one = await rig.image('metrics', '1.0.0');
-    await deploy('metrics-a', one.reference);
+    await rig.deployHubs(one.reference, 'metrics-a');
     await tagImage(lab.registry, `${rig.namespace}/metrics`, one.digest, 'edge');
     const release = await rig.apply('metrics', spec('metrics', ['metrics-a']));
     await release.until('current', allCurrent('1.0.0'));
