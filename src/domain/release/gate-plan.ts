@@ -91,8 +91,8 @@ function itemsOf(considered: readonly Consideration[]): PlanItem[] {
 
 /** A rejection is of one plan: of another that comes about it says nothing. */
 function rejectionOf({ approval, name, spec }: ReleaseState, items: readonly PlanItem[]): Hold | null {
-  const plan = planOf(name, spec, items);
-  if (approval === null || approval.approved || approval.planHash !== planHash(plan)) return null;
+  if (approval === null || approval.approved) return null;
+  if (approval.planHash !== planHash(planOf(name, spec, items))) return null;
   const why = approval.reason === '' ? '' : `: ${approval.reason}`;
   return hold(
     'Rejected',
