@@ -3,6 +3,7 @@ import { absorbOutcome } from '../../../src/domain/release/absorb-outcome.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { startRollout } from '../../../src/domain/release/rollout-start.ts';
 import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
+import type { TargetView } from '../../../src/domain/release/plan.ts';
 import type { TargetRollout } from '../../../src/domain/release/rollout.ts';
 import type { ReleaseState, TargetMemory } from '../../../src/domain/release/state.ts';
 import { done, FROM, promoted, rolling, rollout, TO, TO_DIGEST, wentBack } from './rollout-world.ts';
@@ -23,6 +24,13 @@ import {
 } from './world.ts';
 
 const LATER = NOW + HOUR;
+
+/** What a rollout changes about a target that is shown. */
+function pick(view: TargetView | undefined) {
+  if (view === undefined) throw new Error('no view');
+  const { phase, step, reason, message, current, rollbackTo } = view;
+  return { phase, step, reason, message, current, rollbackTo };
+}
 
 function never(): never {
   throw new Error('it has an outcome');
@@ -174,6 +182,13 @@ describe('a finished rollout', () => {
     expect(memory).toMatchObject({ applied: FROM, stuck: null, notBefore: 7, skipPreflight });
   });
 
+  test('says nothing of another workload that has the name by now', () => {
+    const moved = spec({ targets: [{ namespace: 'shop', deployment: 'other', name: 'web-1', container: 'app' }] });
+    const known = { ...unknownTarget, applied: FROM };
+    const state = { ...planning(), spec: moved, targets: { 'web-1': known } };
+    expect(absorbOutcome(state, rollout([promoted('web-1')]), LATER).targets).toEqual({ 'web-1': known });
+  });
+
   test('leaves a target as it was for which nothing came out', () => {
     const after = absorbOutcome(planning({ targets: {} }), rollout([rolling('web-1')]), LATER);
     expect(after.targets).toEqual({});
@@ -322,6 +337,13 @@ describe('steps that people let go on', () => {
     expect(begin(after, 'sha256:another').targets[0]?.step).toBe('Approval');
   });
 
+  test('are kept by the hash of their plan, those alone that were approved', () => {
+    const no = { ...decision, target: 'web-3', approved: false };
+    const after = absorbOutcome(planning(), rollout([denied], { decisions: [decision, no] }), LATER);
+    expect(after.approvedSteps).toEqual({ planHash: rollout([]).planHash, decisions: [decision] });
+    expect(absorbOutcome(planning(), rollout([denied]), LATER).approvedSteps).toBeNull();
+  });
+
   test('are asked for again once anything was written, and where they were rejected', () => {
     const written = absorbOutcome(planning(), rollout([promoted('web-1'), denied], { decisions: [decision] }), LATER);
     expect(begin(written, rollout([]).planHash).targets[0]?.step).toBe('Approval');
@@ -347,6 +369,11 @@ describe('what is kept of a rollout', () => {
     expect(tried.rolloutCount).toBe(31);
     const other = done('web-1', { phase: 'Held', reason: 'PreflightFailed', message: 'NotReady, otherwise' });
     expect(absorbOutcome(tried, rollout([other], { id: 'hive-32' }), LATER + 99).rollouts).toHaveLength(3);
+    const half = rollout([promoted('web-1', { changed: false }), held], { id: 'hive-40' });
+    const again = absorbOutcome(absorbOutcome(first, half, LATER), { ...half, id: 'hive-41' }, LATER);
+    expect(again.rollouts.map(({ id }) => id)).toEqual(['hive-1', 'hive-40', 'hive-41']);
+    const partly = rollout([held, done('web-2', held.outcome ?? never(), { changed: true })], { id: 'hive-50' });
+    expect(absorbOutcome(tried, partly, LATER + 99).rollouts).toHaveLength(3);
     const wrote = rollout([done('web-1', held.outcome ?? never(), { changed: true })], { id: 'hive-33' });
     expect(absorbOutcome(tried, wrote, LATER + 99).rollouts).toHaveLength(3);
   });
@@ -455,6 +482,14 @@ describe('before the next look at the world', () => {
     });
     expect(ended.evaluation?.plan.items).toEqual([]);
     expect(ended.evaluation?.planHash).not.toBe(planning().evaluation?.planHash);
+  });
+
+  test('what the rollout said nothing of stays as it was seen', () => {
+    const [first, ...others] = planning().evaluation?.targets ?? [];
+    const [shown, ...rest] = ended.evaluation?.targets ?? [];
+    expect(shown).toEqual({ ...first, ...pick(shown), applied: FROM });
+    expect(rest.map((view) => view.desired)).toEqual(others.map((view) => view.desired));
+    expect(rest.map((view) => view.workload)).toEqual(['Deployment shop/web-2', 'Deployment shop/web-3']);
   });
 
   test('also where the registry does not answer that look: a failure is not hidden by it', () => {

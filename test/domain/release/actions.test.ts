@@ -12,11 +12,13 @@ import { recordRefusal } from '../../../src/domain/release/record-decision.ts';
 import type { RolloutState } from '../../../src/domain/release/rollout.ts';
 import { targetName } from '../../../src/domain/release/spec.ts';
 import type { ReleaseState } from '../../../src/domain/release/state.ts';
+import { read } from '../../../src/domain/core/verdict.ts';
 import { FROM, promoted, rolling, rollout, TO, TO_DIGEST } from './rollout-world.ts';
 import {
   digest,
   fleet,
   HOUR,
+  image,
   managed,
   NOW,
   observe,
@@ -223,6 +225,20 @@ describe('approving', () => {
     });
     expect(answer.state.approval).toEqual({ planHash: plan, approved: true, by: 'ana', reason: 'because', at: NOW });
     expect(done(state, 'approve', { digest: TO_DIGEST }).state.approval?.planHash).toBe(plan);
+  });
+
+  test('a plan with several images by its hash, which names them all', () => {
+    const of = spec({
+      approval: 'beforeFirst',
+      targets: [target('web-1'), target('web-2', { track: { tag: 'edge' } })],
+    });
+    const seen = observe(of, resolved('b1'), { 'web-1': managed(FROM), 'web-2': managed(FROM) });
+    const [main, edge] = Object.keys(seen.lines);
+    const lines = { [main ?? '']: read(resolved('b1')), [edge ?? '']: read(resolved('c1', { tag: 'edge' })) };
+    const { state } = evaluate(start(of), { ...seen, lines }, NOW);
+    const plan = state.evaluation?.planHash;
+    expect(new Set(state.evaluation?.plan.items.map((i) => i.to))).toHaveProperty('size', 2);
+    expect(done(state, 'approve', { plan }).state.approval?.planHash).toBe(plan);
   });
 
   test('refuses a stale plan, naming the one that waits', () => {
@@ -578,6 +594,19 @@ describe('blocking', () => {
     });
     expect(done(start(), 'block', { image: 'v6-b1' }, waiting).record).toContain('rollout hive-1 has begun');
     expect(done(start(), 'block', { image: 'v5.0.0' }, waiting).record).toBe('blocks v5.0.0');
+    const other = rolling('web-9', { item: { ...rolling('web-9').item, to: image('v5', '55'), toLabel: 'v5' } });
+    const one = { ...waiting, targets: [...waiting.targets, other] };
+    expect(done(start(), 'block', { image: TO_DIGEST }, one).record).toContain('rollout hive-1 has begun');
+  });
+
+  test('says where it is not written to the objects, so that a terminate forgets it', () => {
+    const forgets = 'blocks v1; in Shadow nothing is written, so that a terminate of this release forgets it';
+    const shadow = spec({ mode: 'Shadow' });
+    expect(done(start(shadow), 'block', { image: 'v1' }).record).toBe(forgets);
+    const { state } = evaluate(start(), observe(spec(), resolved('b1'), fleet(managed(FROM))), NOW);
+    const evaluation = state.evaluation === null ? null : { ...state.evaluation, effectiveMode: 'Shadow' as const };
+    expect(done({ ...state, evaluation }, 'block', { image: 'v1' }).record).toBe(forgets);
+    expect(done(state, 'block', { image: 'v1' }).record).toBe('blocks v1');
   });
 
   test('is taken back by unblock, which is remembered against older marks', () => {
@@ -663,6 +692,13 @@ describe('retrying', () => {
     expect(answer.record).toBe('retries web-1 now');
     expect(answer.state.targets).toEqual({ 'web-1': freed, 'web-2': memory });
     expect(answer.state.blocked).toEqual([other, cooled]);
+  });
+
+  test('of one target leaves what failed on others that the spec has no more, and of all ends it', () => {
+    const stops = ['web-1', 'gone'].map((name) => ({ target: name, stuck }));
+    const state = start(spec(), { targets: { 'web-1': memory }, stops });
+    expect(done(state, 'retry', { target: 'web-1' }).state.stops).toEqual([{ target: 'gone', stuck }]);
+    expect(done(state, 'retry').state.stops).toEqual([]);
   });
 
   test('without the preflight gate is recorded as an override, for the targets that are not well', () => {
@@ -761,6 +797,24 @@ describe('changing mode and spec', () => {
         expect(done(state, 'applySpec', { spec: of({ name: 'web', soak: '1h' }) }).state.targets).toHaveProperty('web');
       },
     );
+
+    test('takes nothing from the others', () => {
+      const two = spec({ targets: [target('web-1'), target('web-2')] });
+      const kept = { ...unknownTarget, applied: TO, passed: TO };
+      const state = start(two, { targets: { 'web-1': kept, 'web-2': kept }, stops: [] });
+      const after = done(state, 'applySpec', { spec: spec({ targets: [target('web-2')] }) }).state;
+      expect(after.targets).toEqual({ 'web-2': kept });
+      expect(after.stops).toEqual([]);
+    });
+
+    test('leaves its failure behind, of which the last fifty are kept', () => {
+      const failed = { ...unknownTarget, stuck };
+      const stops = Array.from({ length: 50 }, (_, n) => ({ target: `old-${n}`, stuck }));
+      const two = spec({ targets: [target('web-1'), target('web-2')] });
+      const state = start(two, { targets: { 'web-1': failed }, stops });
+      const after = done(state, 'applySpec', { spec: spec({ targets: [target('web-2')] }) }).state;
+      expect(after.stops?.map((stop) => stop.target)).toEqual([...stops.slice(1).map((s) => s.target), 'web-1']);
+    });
 
     test('is still not started where its image failed before, nor is any other', () => {
       const two = spec({ targets: [target('web-1'), target('web-2')] });

@@ -69,6 +69,7 @@ describe('the architectures of the nodes that pods may run on', () => {
     ['Gt, absent', { key: 'k', operator: 'Gt', values: ['1'] }, {}, false],
     ['Gt, without values', { key: 'k', operator: 'Gt' }, { k: '1' }, false],
     ['Gt, half a number', { key: 'k', operator: 'Gt', values: ['1'] }, { k: '10x' }, false],
+    ['Gt, something before a number', { key: 'k', operator: 'Gt', values: ['1'] }, { k: 'x10' }, false],
     ['Gt, negative', { key: 'k', operator: 'Gt', values: ['-2'] }, { k: '-1' }, true],
     ['Lt', { key: 'k', operator: 'Lt', values: ['10'] }, { k: '9' }, true],
     ['Lt', { key: 'k', operator: 'Lt', values: ['10'] }, { k: '10' }, false],

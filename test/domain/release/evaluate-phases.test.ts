@@ -101,6 +101,15 @@ describe('a target that runs something else', () => {
     });
   });
 
+  test('is planned with the digests of the index’s manifests, by any of which it may be blocked', () => {
+    const platformDigests = { 'linux/arm64': digest('m2'), 'linux/amd64': digest('m1'), 'linux/386': digest('m1') };
+    const items = (of: Partial<Parameters<typeof resolved>[1]>, found = managed(OLD)) =>
+      evaluate(start(), observe(spec(), resolved('b1', of), fleet(found)), NOW).evaluation.plan.items;
+    expect(items({ platformDigests })[0]?.toManifests).toEqual([digest('m1'), digest('m2')]);
+    expect(items({ platformDigests: { 'linux/amd64': digest('b1') } })[0]).not.toHaveProperty('toManifests');
+    expect(items({})[0]).not.toHaveProperty('toManifests');
+  });
+
   test('is planned in the order of the spec also where lines alternate', () => {
     const edge = { track: { tag: 'v6-edge' } };
     const of = spec({ targets: [target('a', edge), target('b'), target('c', edge), target('d')] });

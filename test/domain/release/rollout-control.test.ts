@@ -517,6 +517,20 @@ describe('a spec that is applied during a rollout', () => {
     expect(end(taken({}, take(closed, 'web-1', preflight(), write('patch'))))).not.toContain('Frozen');
   });
 
+  test('is not stopped by a window while it is frozen: that is found out once it goes on', () => {
+    const closed = { windows: [{ from: '22:00', to: '23:00', timeZone: 'UTC' }] };
+    const frozen = takeSpec(begin({ mode: 'Shadow' }), spec({ ...closed, mode: 'Shadow' }), NOW);
+    expect(outcomes(shadow(frozen))).toBe(outcomes(begin({ mode: 'Shadow' })));
+    expect(outcomes(enforce(frozen))).toContain('Pending OutsideWindow');
+  });
+
+  test('lets a target that nothing is written to begin outside its windows', () => {
+    const closed = { windows: [{ from: '22:00', to: '23:00', timeZone: 'UTC' }] };
+    const verify = [item('web-1', { action: 'verify', from: TO })];
+    expect(todo(begin(closed, verify))).toBe('web-1 preflight');
+    expect(outcomes(begin(closed, [item('web-1')]))).toBe('web-1 Pending OutsideWindow');
+  });
+
   test('suspends it where it is, and resumes it', () => {
     const state = take(taken({ suspend: true }), 'web-1', gate(), soak());
     expect(next(state)).toEqual({ do: 'wait', for: 'enforce' });
