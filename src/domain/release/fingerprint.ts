@@ -18,6 +18,7 @@ function essence(observation: Observation): unknown {
     sorted(observation.images, (image) => reading(image, (facts) => [facts.version, facts.label])),
     sorted(observation.targets, targetEssence),
     observation.incumbents.map((incumbent) => [incumbent.name, reading(incumbent.state, (state) => state)]),
+    observation.freezes.map((freeze) => [freeze.from, freeze.until, freeze.reason]),
   ];
 }
 

@@ -21,6 +21,8 @@ const KEY = `${REPOSITORY}:v6-latest`;
 const IMAGE = image('v6-latest', 'a0');
 const BLOCK = { image: digest('d1'), at: '2026-03-02T10:00:00Z', reason: 'x' };
 
+const FREEZE = { from: '2026-01-01T00:00:00Z', until: '2026-02-01T00:00:00Z', reason: 'audit' };
+
 const base: Observation = {
   ...observe(spec({ incumbents: [{ namespace: 'ops', name: 'nightly' }] }), resolved('b1'), {
     'web-1': managed(IMAGE),
@@ -78,6 +80,7 @@ describe('the fingerprint of an observation', () => {
     ['the platforms of a line', withLine({ platforms: [] })],
     ['entries without platform', withLine({ unplatformed: 1 })],
     ['digests of platforms', withLine({ platformDigests: { 'linux/amd64': digest('c1') } })],
+    ['a freeze of all releases', { ...base, freezes: [FREEZE] }],
     ['a line that cannot be read', { ...base, lines: { [KEY]: unread() } }],
     ['a line of another name', { ...base, lines: { other: read(resolved('b1')) } }],
     [
@@ -110,6 +113,17 @@ describe('the fingerprint of an observation', () => {
     ['an incumbent that cannot be read', { ...base, incumbents: [{ name: 'CronJob ops/nightly', state: unread() }] }],
   ])('depends on %s', (_what, other) => {
     expect(observationFingerprint(other)).not.toBe(known);
+  });
+
+  test('tells the digests of one platform apart', () => {
+    const at = (id: string) => observationFingerprint(withLine({ platformDigests: { 'linux/amd64': digest(id) } }));
+    expect(at('c1')).not.toBe(at('c2'));
+  });
+
+  test('tells freezes apart', () => {
+    const others = [{}, { from: 'x' }, { until: 'x' }, { reason: 'y' }];
+    const prints = others.map((other) => observationFingerprint({ ...base, freezes: [{ ...FREEZE, ...other }] }));
+    expect(new Set(prints).size).toBe(prints.length);
   });
 
   test('tells blocks apart', () => {
