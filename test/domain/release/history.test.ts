@@ -53,3 +53,15 @@ test('a rollout that is under way is in it, with what it has come to so far', ()
   });
   expect(releaseHistory(start(spec()), null).rollout).toBeNull();
 });
+
+test('a rollout that is under way and stopped says why, and why each target ended', () => {
+  const stopped = { target: 'web-1', reason: 'CrashLoopBackOff', message: 'crash loop', cause: 'measured' } as const;
+  const living = rollout([wentBack('web-1'), rolling('web-2', { step: 'Soaking' })], { stopped });
+  expect(releaseHistory(start(spec()), living).rollout).toMatchObject({
+    message: '0 of 2 targets promoted so far; crash loop',
+    targets: [
+      { name: 'web-1', phase: 'RolledBack', reason: 'CrashLoopBackOff' },
+      { name: 'web-2', phase: 'Soaking', reason: '' },
+    ],
+  });
+});
