@@ -1,13 +1,4 @@
-import {
-  approvalFor,
-  isApproved,
-  isCutShort,
-  isFrozen,
-  isStopping,
-  isUndoable,
-  isWaveOpen,
-  targetOf,
-} from './advance-rollout.ts';
+import { isCutShort, isFrozen, isStopping, isUndoable, isWaveOpen, targetOf } from './advance-rollout.ts';
 import { isFinished } from './rollout-control.ts';
 import { isItemBlocked } from './rollout-block.ts';
 import { passedMarks, rollbackMarks, rolloutMarks } from './rollout-marks.ts';
@@ -72,9 +63,8 @@ export function nextCommand(state: RolloutState, name: string, _now: number): Co
 
 function whatWaitingIsFor(state: RolloutState, target: TargetRollout): 'wave' | 'approval' | 'enforce' | 'resume' {
   if (!isWaveOpen(state, target.item.target)) return 'wave';
-  if (isFrozen(state)) return freezer(state);
-  const asked = approvalFor(state, target);
-  return asked !== null && !isApproved(state, asked) ? 'approval' : 'wave';
+  // Its wave is open and nothing holds it, so it would have begun, unless an approval is lacking: its own or another's.
+  return isFrozen(state) ? freezer(state) : 'approval';
 }
 
 function patching(state: RolloutState, target: TargetRollout): Command {

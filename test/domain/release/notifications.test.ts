@@ -4,9 +4,11 @@ import { rolloutNotifications, waitNotification } from '../../../src/domain/rele
 import type { TargetOutcome } from '../../../src/domain/release/rollout.ts';
 import type { ReleaseState } from '../../../src/domain/release/state.ts';
 import { done, promoted, rolling, rollout, wentBack } from './rollout-world.ts';
-import { fleet, image, managed, NOW, observe, resolved, spec, start, unread } from './world.ts';
+import { fleet, image, managed, NOW, observe, resolved, spec, start, unread, writer } from './world.ts';
+import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
 
 const FROM = image('v6-latest', 'a0');
+const OTHER = image('v6-latest', '55');
 const failed = (reason: string): TargetOutcome => ({ phase: 'Failed', reason, message: 'as it says' });
 
 describe('what a rollout tells people', () => {
@@ -45,6 +47,15 @@ describe('what a rollout tells people', () => {
     expect(rolloutNotifications(after, later)).toEqual([]);
   });
 
+  test('what is new of a target is told, and nothing else', () => {
+    const ended = rollout([wentBack('web-1'), rolling('web-2', { step: 'Approval' })]);
+    const touched = { ...ended, targets: ended.targets.map((target) => ({ ...target, since: target.since + 1 })) };
+    expect(rolloutNotifications(ended, touched)).toEqual([]);
+    const undone = rollout([rolling('web-1', { step: 'RollingBack' }), rolling('web-2')]);
+    expect(rolloutNotifications(rollout([promoted('web-1'), rolling('web-2')]), undone)).toEqual([]);
+    expect(rolloutNotifications(undone, rollout([wentBack('web-1'), rolling('web-2')]))).toHaveLength(1);
+  });
+
   test('a step that waits for an approval is told once, for all targets that wait, with the command', () => {
     const waiting = rollout([promoted('web-1'), rolling('web-2'), rolling('web-3')]);
     const asks = rollout([
@@ -55,7 +66,8 @@ describe('what a rollout tells people', () => {
     const [said, ...more] = rolloutNotifications(waiting, asks);
     expect(more).toEqual([]);
     expect(said).toMatchObject({ what: 'WaitsForPerson', severity: 'warning', subject: 'release/hive' });
-    expect(said?.text).toContain('web-2, web-3');
+    expect(said?.text).toContain('waits for an approval of v6-b1 on web-2, web-3 (plan ');
+    expect(said?.dedupeKey).toBe('WaitsForPerson/release/hive/hive-1/web-2, web-3');
     expect(said?.text).toContain(`holdfast approve release/hive --plan ${asks.planHash}`);
     expect(rolloutNotifications(asks, { ...asks, paused: true })).toEqual([]);
   });
@@ -104,10 +116,41 @@ describe('what a release tells people between rollouts', () => {
     const [held, text] = told(evaluate(start(zero), sick, NOW).state);
     expect(text).toMatch(/^web-1 is Held \(ZeroReplicas\): .*; and \d+ more$/);
     expect(told(evaluate(held, sick, NOW).state)[1]).toBeUndefined();
+    const { notification: said } = waitNotification(evaluate(start(zero), sick, NOW).state);
+    const about = `web-1/ZeroReplicas/${image('v6-latest', 'b1')}`;
+    expect(said).toMatchObject({ subject: 'release/hive', dedupeKey: `WaitsForPerson/release/hive/${about}` });
+    expect(held.told).toBe(about);
+    const two = { 'web-1': managed(FROM), 'web-2': { ...managed(FROM), replicas: 0 }, 'web-3': managed(FROM) };
+    const one = told(evaluate(start(zero), observe(zero, resolved('b1'), two), NOW).state)[1];
+    expect(one).toMatch(/^web-2 is Held \(ZeroReplicas\): (?!.* more$)/);
     const aging = spec({ minimumAge: '1h' });
     const young = evaluate(start(aging), observe(aging, resolved('b1'), fleet(managed(FROM))), NOW).state;
     expect(young.evaluation?.targets[0]?.reason).toBe('MinimumAge');
     expect(told(young)[1]).toBeUndefined();
+  });
+
+  test('a target that another writer keeps changing is told, and in Shadow is not', () => {
+    const memory = { ...unknownTarget, applied: FROM, drifts: { writer: 'argocd', count: 3, lastImage: OTHER } };
+    const drifted = (mode: 'Enforce' | 'Shadow') => {
+      const of = spec({ mode });
+      const state = start(of, { targets: { 'web-1': memory } });
+      const found = {
+        ...fleet(managed(FROM)),
+        'web-1': managed(FROM, { image: OTHER, imageWriter: writer('argocd') }),
+      };
+      return told(evaluate(state, observe(of, resolved('a0'), found), NOW).state)[1];
+    };
+    expect(drifted('Enforce')).toMatch(/^web-1 is Held \(SecondWriter\): argocd has put its own image back 3 times/);
+    expect(drifted('Shadow')).toBeUndefined();
+  });
+
+  test('a drift that only a person can end is told as one', () => {
+    const of = spec({});
+    const state = start(of, { targets: { 'web-1': { ...unknownTarget, applied: FROM } } });
+    const found = { ...fleet(managed(FROM)), 'web-1': managed(FROM, { image: OTHER, replicas: 0 }) };
+    expect(told(evaluate(state, observe(of, resolved('a0'), found), NOW).state)[1]).toMatch(
+      /^web-1 is Drifted \(ZeroReplicas\): /,
+    );
   });
 
   test('nobody is told of Shadow, a pause or a rejection: a person chose those', () => {
