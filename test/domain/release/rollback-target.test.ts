@@ -143,6 +143,16 @@ describe('H-A17 the image to go back to', () => {
     );
   });
 
+  test('is never the very image that is being rolled, save where that ran here and passed the preflight', () => {
+    const same = { marks: { ...noMarks, passed: TO }, runningImage: `${REPOSITORY}:v6` };
+    expect(chosen(same)).toBe(
+      `there is no image to go back to: the running image (${REPOSITORY}:v6) has no digest, and its pods do not agree on one; the last image that passed here (${TO}) is the one that is being rolled`,
+    );
+    const verify = { item: item('web-1', { action: 'verify' }) };
+    const before = { marks: { ...noMarks, applied: TO, previousImage: TO, passed: PASSED } };
+    expect(chosen(before, verify)).toBe(PASSED);
+  });
+
   test('is what was recorded before it for an item that only verifies', () => {
     const verify = { item: item('web-1', { action: 'verify', from: TO }), skipPreflight: true };
     expect(chosen({ marks: { ...noMarks, applied: TO, previousImage: RUNNING, passed: PASSED } }, verify)).toBe(
