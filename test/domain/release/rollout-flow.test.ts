@@ -228,6 +228,16 @@ describe('a preflight that does not pass changes nothing and stops the rollout',
     expect(isFinished(state)).toBe(true);
   });
 
+  test('names what lets a cure through, where the target is sick and not merely held', () => {
+    const said = (verdict: Verdict) => of(take(begin(), 'web-1', preflight({}, verdict))).outcome?.message;
+    expect(said(fail('Unhealthy', 'GET /health answered 500'))).toBe(
+      'Unhealthy: GET /health answered 500; nothing was changed; if the new image is the cure: holdfast retry release/hive --target web-1 --skip-preflight',
+    );
+    for (const verdict of [fail('ZeroReplicas', 'it has none'), unmeasuredGate]) {
+      expect(said(verdict)).toMatch(/; nothing was changed$/);
+    }
+  });
+
   test('H-A10 a paused Deployment is never patched', () => {
     const state = take(begin(), 'web-1', preflight({}, fail('WorkloadPaused', 'Deployment shop/web-1 is paused')));
     expect(todo(state)).toBe('web-1 done, web-2 done, web-3 done');
