@@ -61,13 +61,6 @@ export function parseImageReference(text: string): ImageReferenceParse {
   return { ok: true, value: { registry, path, tag, digest } };
 }
 
-/** The canonical text of a reference; {@link parseImageReference} reads it back to the same parts. */
-export function formatImageReference(reference: ImageReference): string {
-  const tag = reference.tag === null ? '' : `:${reference.tag}`;
-  const digest = reference.digest === null ? '' : `@${reference.digest}`;
-  return `${reference.registry}/${reference.path}${tag}${digest}`;
-}
-
 /** True for `sha256:` and 64 lower-case hexadecimal digits. */
 export function isImageDigest(text: string): boolean {
   return digestPattern.test(text);

@@ -1,9 +1,14 @@
 import { fc, test as property } from '@fast-check/vitest';
 import { describe, expect, test } from 'vitest';
-import { formatImageReference, parseImageReference } from '../../../src/domain/core/image-reference.ts';
+import { namesDigest, parseImageReference, type ImageReference } from '../../../src/domain/core/image-reference.ts';
 
 const hex = 'a'.repeat(64);
 const digest = `sha256:${hex}`;
+
+/** The canonical text of a reference. */
+function written({ registry, path, tag, digest: hash }: ImageReference): string {
+  return `${registry}/${path}${tag === null ? '' : `:${tag}`}${hash === null ? '' : `@${hash}`}`;
+}
 
 describe('an image reference', () => {
   test.each([
@@ -51,6 +56,24 @@ describe('an image reference', () => {
     expect(parsed.ok ? '' : parsed.message).toContain(message);
   });
 
+  test('that is very long is not repeated whole', () => {
+    const said = (text: string) => {
+      const parsed = parseImageReference(text);
+      return parsed.ok ? '' : parsed.message;
+    };
+    expect(said('A'.repeat(101))).toContain(`"${'A'.repeat(100)}…" is no image reference`);
+    expect(said('A'.repeat(100))).toContain(`"${'A'.repeat(100)}" is no image reference`);
+  });
+
+  test.each([
+    ['registry.example.com:65535/app', true],
+    ['registry.example.com:65536/app', false],
+    [`registry.example.com/${'a'.repeat(255 - 'registry.example.com/'.length)}`, true],
+    [`registry.example.com/${'a'.repeat(256 - 'registry.example.com/'.length)}`, false],
+  ])('%s is at its limit: %s', (text, ok) => {
+    expect(parseImageReference(text).ok).toBe(ok);
+  });
+
   const component = fc.stringMatching(/^[a-z0-9]{1,8}(?:[._-][a-z0-9]{1,4})?$/);
   const reference = fc.record({
     registry: fc.oneof(
@@ -63,12 +86,22 @@ describe('an image reference', () => {
   });
 
   property.prop([reference])('reads back what it writes', (value) => {
-    expect(parseImageReference(formatImageReference(value))).toEqual({ ok: true, value });
+    expect(parseImageReference(written(value))).toEqual({ ok: true, value });
   });
 
   property.prop([fc.string({ maxLength: 300 })])('any text is parts or a message, and parts are canonical', (text) => {
     const parsed = parseImageReference(text);
     if (!parsed.ok) expect(parsed.message).toContain(parsed.part);
-    else expect(parseImageReference(formatImageReference(parsed.value))).toEqual(parsed);
+    else expect(parseImageReference(written(parsed.value))).toEqual(parsed);
   });
+});
+
+test('a digest is named by all of it or by at least its first twelve digits', () => {
+  expect(namesDigest(digest, digest)).toBe(true);
+  expect(namesDigest(`sha256:${'a'.repeat(12)}`, digest)).toBe(true);
+  expect(namesDigest('a'.repeat(12), digest)).toBe(true);
+  expect(namesDigest('a'.repeat(11), digest)).toBe(false);
+  expect(namesDigest('b'.repeat(12), digest)).toBe(false);
+  expect(namesDigest('', digest)).toBe(false);
+  expect(namesDigest('a'.repeat(12), null)).toBe(false);
 });
