@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deployedImage, imageParts, sameContent } from '../../../src/domain/release/deployed-image.ts';
+import { deployedImage, imageParts, sameContent, sameRepository } from '../../../src/domain/release/deployed-image.ts';
 import { digest } from './world.ts';
 
 const D = digest('d1');
@@ -31,5 +31,16 @@ describe('an image as it is deployed', () => {
     ['Not An Image', 'Not An Image', false],
   ])('%s and %s have the same content: %s', (a, b, same) => {
     expect(sameContent(a, b)).toBe(same);
+  });
+
+  test.each<[string, string, boolean]>([
+    [`app:v1@${D}`, 'app', true],
+    ['app:v1', 'docker.io/library/app', true],
+    ['r1.example.com/app', 'r2.example.com/app', false],
+    ['app', 'team/app', false],
+    ['Not An Image', 'app', false],
+    ['app', 'Not An Image', false],
+  ])('%s and %s are of one repository: %s', (a, b, same) => {
+    expect(sameRepository(a, b)).toBe(same);
   });
 });
