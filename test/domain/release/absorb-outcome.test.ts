@@ -373,7 +373,8 @@ describe('what is kept of a rollout', () => {
     const again = absorbOutcome(absorbOutcome(first, half, LATER), { ...half, id: 'hive-41' }, LATER);
     expect(again.rollouts.map(({ id }) => id)).toEqual(['hive-1', 'hive-40', 'hive-41']);
     const partly = rollout([held, done('web-2', held.outcome ?? never(), { changed: true })], { id: 'hive-50' });
-    expect(absorbOutcome(tried, partly, LATER + 99).rollouts).toHaveLength(3);
+    const twice = absorbOutcome(absorbOutcome(tried, partly, LATER), { ...partly, id: 'hive-51' }, LATER);
+    expect(twice.rollouts.map(({ id }) => id)).toEqual(['hive-1', 'hive-31', 'hive-50', 'hive-51']);
     const wrote = rollout([done('web-1', held.outcome ?? never(), { changed: true })], { id: 'hive-33' });
     expect(absorbOutcome(tried, wrote, LATER + 99).rollouts).toHaveLength(3);
   });
@@ -470,9 +471,10 @@ describe('what is kept of a rollout', () => {
 });
 
 describe('before the next look at the world', () => {
-  const ended = absorbOutcome(planning(), rollout([wentBack('web-1')]), LATER);
+  const left = () => absorbOutcome(planning(), rollout([wentBack('web-1')]), LATER);
 
   test('a target is shown as its rollout left it, and nothing is planned', () => {
+    const ended = left();
     expect(ended.evaluation?.targets.find((t) => t.name === 'web-1')).toMatchObject({
       phase: 'RolledBack',
       reason: 'CrashLoopBackOff',
@@ -485,6 +487,7 @@ describe('before the next look at the world', () => {
   });
 
   test('what the rollout said nothing of stays as it was seen', () => {
+    const ended = left();
     const [first, ...others] = planning().evaluation?.targets ?? [];
     const [shown, ...rest] = ended.evaluation?.targets ?? [];
     expect(shown).toEqual({ ...first, ...pick(shown), applied: FROM });
@@ -493,7 +496,7 @@ describe('before the next look at the world', () => {
   });
 
   test('also where the registry does not answer that look: a failure is not hidden by it', () => {
-    const looked = evaluate(ended, observe(spec(), unread('timeout'), fleet(managed(FROM))), LATER + 1);
+    const looked = evaluate(left(), observe(spec(), unread('timeout'), fleet(managed(FROM))), LATER + 1);
     expect(viewOf(looked)).toMatchObject({ phase: 'RolledBack', reason: 'CrashLoopBackOff' });
   });
 });
