@@ -58,6 +58,26 @@ module.exports = {
       from: { path: '^src', pathNot: '^src/starters' },
       to: { path: '^src/starters' },
     },
+    {
+      name: 'keycloak-is-reached-through-its-client-alone',
+      comment: 'Every request to Keycloak is screened first: client.ts does that, and nothing else may send one.',
+      severity: 'error',
+      from: { path: '^src', pathNot: '^src/activities/keycloak/client\\.ts$' },
+      to: { path: '^src/activities/keycloak/exchange\\.ts$', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'keycloak-activities-open-no-connection',
+      comment: 'Only exchange.ts has the means to send anything.',
+      severity: 'error',
+      from: { path: '^src/activities/keycloak/', pathNot: '^src/activities/keycloak/(exchange|client)\\.ts$' },
+      to: { path: ['node_modules/(undici|@keycloak)', '^(node:)?(http|https|http2|net|tls|dgram|child_process)$'] },
+    },
+    {
+      name: 'keycloak-client-sends-nothing-by-itself',
+      severity: 'error',
+      from: { path: '^src/activities/keycloak/client\\.ts$' },
+      to: { path: 'node_modules/undici', dependencyTypesNot: ['type-only'] },
+    },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {

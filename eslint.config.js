@@ -27,6 +27,19 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
+    // Requests to Keycloak go through client.ts, which screens them; .dependency-cruiser.cjs says who may import what.
+    files: ['src/activities/keycloak/**', 'src/domain/keycloak-flow/**', 'src/workflows/keycloak-flow/**'],
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'].map((name) => ({
+          name,
+          message: 'Send it through KeycloakClient, which screens every request.',
+        })),
+      ],
+    },
+  },
+  {
     files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly', module: 'writable' } },

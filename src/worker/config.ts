@@ -30,11 +30,37 @@ const prometheusSchema = z.strictObject({
   caFile: z.string().optional(),
 });
 
+const keycloakSecret = z.union([
+  secretRef,
+  z.strictObject({
+    secret: z.strictObject({
+      cluster: z.string().default('default'),
+      namespace: z.string().min(1),
+      name: z.string().min(1),
+      key: z.string().min(1),
+    }),
+  }),
+]);
+
+const keycloakSchema = z.strictObject({
+  url: z.url({ protocol: /^https?$/, hostname: /.+/ }),
+  /** The realm that the client is in. */
+  tokenRealm: z.string().min(1).default('master'),
+  clientId: keycloakSecret,
+  clientSecret: keycloakSecret,
+  caFile: z.string().optional(),
+  plainHttp: z.boolean().default(false),
+});
+
 const configSchema = z.strictObject({
   clusters: z.record(z.string(), clusterSchema).default({}),
   registries: z.record(z.string(), registrySchema).default({}),
   dockerConfig: z.string().optional(),
   prometheus: prometheusSchema.optional(),
+  /** Keycloak servers by the name that specs use; `default` is the one of specs that name none. */
+  keycloak: z.record(z.string(), keycloakSchema).default({}),
+  /** What the probe users of Keycloak flows log in with, by the names that specs use. */
+  secrets: z.record(z.string(), keycloakSecret).default({}),
   /** When no release starts anything, such as the year's end. */
   freeze: z.array(freezeSchema).max(50).default([]),
   /** Who is told besides the log. The URL of a webhook is a secret, so that it is named and never written here. */

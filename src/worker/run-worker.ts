@@ -3,16 +3,20 @@ import type { AddressInfo } from 'node:net';
 import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, Worker, type Logger } from '@temporalio/worker';
+import { KEYCLOAK_FLOW_QUEUE } from '../workflows/keycloak-flow/messages.ts';
 import { RELEASE_QUEUE, RELEASE_WAIT_QUEUE } from '../workflows/release/messages.ts';
+import { clustersOf } from './clusters.ts';
 import { createCodecs } from './codec.ts';
 import { readWorkerConfig, type WorkerConfig } from './config.ts';
 import { serveHealth } from './http.ts';
+import { keycloakFlowActivities } from './keycloak-flow-activities.ts';
 import { createLogger } from './logger.ts';
 import { createReleaseMetrics } from './metrics.ts';
 import { releaseActivities } from './release-activities.ts';
+import { sharedActivities } from './shared-activities.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
-export const CAPABILITIES = ['release'] as const;
+export const CAPABILITIES = ['release', 'keycloak-flow'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 export interface WorkerOptions {
@@ -67,7 +71,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   try {
     const dataConverter = { payloadCodecs: codecs };
     const client = new Client({ connection, namespace, dataConverter });
-    const workers = await createWorkers(config, { connection, namespace, dataConverter, logger });
+    const workers = await createWorkers(config, options.capabilities, { connection, namespace, dataConverter, logger });
     const ready = () => workers.every((w) => w.getState() === 'RUNNING');
     const releases = createReleaseMetrics(client);
     const health = await serveHealth(
@@ -101,13 +105,17 @@ interface Shared {
   readonly logger: Logger;
 }
 
-async function createWorkers(config: WorkerConfig, shared: Shared): Promise<Worker[]> {
+async function createWorkers(
+  config: WorkerConfig,
+  capabilities: readonly Capability[],
+  shared: Shared,
+): Promise<Worker[]> {
   const { logger, ...common } = shared;
-  const activities = await releaseActivities(config, logger);
   const bundle = await workflowBundle(logger);
+  const kubernetes = await clustersOf(config);
+  const both = sharedActivities(config, logger);
   const base = {
     ...common,
-    activities,
     shutdownGraceTime: SHUTDOWN_GRACE,
     shutdownForceTime: SHUTDOWN_FORCE,
     // A worker's death must be noticed within the heartbeat time-out of an activity, and a cancel within a fraction of it:
@@ -115,22 +123,33 @@ async function createWorkers(config: WorkerConfig, shared: Shared): Promise<Work
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
   } as const;
-  return Promise.all([
-    Worker.create({
-      ...base,
-      taskQueue: RELEASE_QUEUE,
-      workflowBundle: bundle,
-      maxConcurrentActivityTaskExecutions: SLOTS,
-      maxCachedWorkflows: 1_000,
-      stickyQueueScheduleToStartTimeout: STICKY_PATIENCE,
-    }),
-    Worker.create({
-      ...base,
-      taskQueue: RELEASE_WAIT_QUEUE,
-      shutdownGraceTime: NO_GRACE,
-      maxConcurrentActivityTaskExecutions: WAIT_SLOTS,
-    }),
-  ]);
+  const workflows = {
+    ...base,
+    workflowBundle: bundle,
+    maxConcurrentActivityTaskExecutions: SLOTS,
+    maxCachedWorkflows: 1_000,
+    stickyQueueScheduleToStartTimeout: STICKY_PATIENCE,
+  } as const;
+  const of: Readonly<Record<Capability, () => Promise<Worker>[]>> = {
+    release: () => {
+      const activities = { ...both, ...releaseActivities(config, kubernetes) };
+      return [
+        Worker.create({ ...workflows, activities, taskQueue: RELEASE_QUEUE }),
+        Worker.create({
+          ...base,
+          activities,
+          taskQueue: RELEASE_WAIT_QUEUE,
+          shutdownGraceTime: NO_GRACE,
+          maxConcurrentActivityTaskExecutions: WAIT_SLOTS,
+        }),
+      ];
+    },
+    'keycloak-flow': () => {
+      const activities = { ...both, ...keycloakFlowActivities(config, kubernetes) };
+      return [Worker.create({ ...workflows, activities, taskQueue: KEYCLOAK_FLOW_QUEUE })];
+    },
+  };
+  return Promise.all(capabilities.flatMap((capability) => of[capability]()));
 }
 
 /**

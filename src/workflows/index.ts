@@ -1,3 +1,4 @@
+export { keycloakFlowWorkflow } from './keycloak-flow/workflow.ts';
 export { planRelease } from './release/plan.ts';
 export { releaseRollout } from './release/rollout.ts';
 export { releaseWorkflow } from './release/workflow.ts';

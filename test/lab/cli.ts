@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { existsSync, realpathSync } from 'node:fs';
-import { attachLab, PART_NAMES, startLab, type LabEnv, type PartName } from './lab.ts';
+import { attachLab, DEFAULT_PARTS, PART_NAMES, startLab, type LabEnv, type PartName } from './lab.ts';
 import { isAbandoned, listLabs, readState } from './lab-state.ts';
 import { readProcesses } from './lab-process.ts';
 import { isAlive } from './process-identity.ts';
@@ -16,7 +16,9 @@ naming a file), from PATH, from the cache, or are built into the cache: minutes,
 Use it in a shell: eval "$(npm run -s lab -- up)"`;
 
 const program = new Command('lab')
-  .description('Real parts for tests and trials: a Temporal server, a Kubernetes cluster, a registry, Prometheus.')
+  .description(
+    'Real parts for tests and trials: a Temporal server, a Kubernetes cluster, a registry, Prometheus, Keycloak.',
+  )
   .showHelpAfterError()
   .addHelpText('after', HELP)
   .exitOverride((end) => process.exit(end.exitCode === 0 ? 0 : 2))
@@ -25,10 +27,12 @@ const program = new Command('lab')
 program
   .command('up')
   .description('Start a lab in the background and print how to reach it as shell exports.')
-  .option('--parts <names>', `which parts, of ${PART_NAMES.join(',')}`, parseParts, [...PART_NAMES])
+  .option('--parts <names>', `which parts, of ${PART_NAMES.join(',')}`, parseParts, [...DEFAULT_PARTS])
+  .option('--keycloak', 'with Keycloak beside them')
   .addOption(dirOption())
   .option('--nodes <spec>', 'fake nodes to add, as in amd64=3,arm64=1', parseNodes, [])
-  .action(async ({ parts, dir, nodes }) => {
+  .action(async ({ parts: listed, keycloak, dir, nodes }) => {
+    const parts: PartName[] = keycloak ? [...listed, 'keycloak'] : listed;
     const running = dir !== undefined && isUpWith(dir, parts);
     const lab = running
       ? await attachLab(dir)
@@ -92,6 +96,8 @@ function printExports(env: LabEnv): void {
     TEMPORAL_UI: env.temporalUi,
     REGISTRY: env.registry,
     PROMETHEUS_URL: env.prometheus,
+    KEYCLOAK_URL: env.keycloak,
+    KEYCLOAK_ADMIN_PASSWORD: env.keycloakPassword,
     LAB_AUDIT_LOG: env.auditLog,
     LAB_NODE: env.node ?? '',
   };

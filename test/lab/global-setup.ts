@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { attachLab, PART_NAMES, startLab, type LabEnv } from './lab.ts';
+import { attachLab, DEFAULT_PARTS, startLab, type LabEnv } from './lab.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -19,7 +19,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     project.provide('lab', lab.env);
     return async () => {};
   }
-  const lab = await startLab({ parts: PART_NAMES });
+  const lab = await startLab({ parts: DEFAULT_PARTS });
   project.provide('lab', lab.env);
   return () => lab.stop();
 }

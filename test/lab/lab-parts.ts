@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { withLock } from './find/build-lock.ts';
@@ -13,6 +13,7 @@ import {
   startControlPlane,
   type ControlPlanePrograms,
 } from './parts/control-plane.ts';
+import { findKeycloak, keycloakProcess, keycloakUrl } from './parts/keycloak.ts';
 import { findKwok, kwokProcess } from './parts/kwok.ts';
 import {
   findNode,
@@ -37,6 +38,7 @@ export interface FoundParts {
   kwok: string | null;
   registry: string | null;
   prometheus: string | null;
+  keycloak: string | null;
   /** Or why there is no real node. */
   node: NodePrograms | string;
 }
@@ -50,6 +52,7 @@ export async function findParts(parts: readonly PartName[], dirLength: number, l
     controlPlane: has('control-plane') ? await findControlPlane(log) : null,
     kwok: has('kwok') ? await findKwok(log) : null,
     prometheus: has('prometheus') ? await findPrometheus(log) : null,
+    keycloak: has('keycloak') ? await findKeycloak(log) : null,
     node: has('node') ? (whyNoNode(dirLength) ?? (await findNode(log))) : 'no real node was asked for',
   };
 }
@@ -68,6 +71,7 @@ const PORT_NAMES = [
   'registry',
   'kwok',
   'prometheus',
+  'keycloak',
 ] as const;
 
 /** Starts all parts, those that do not need each other side by side. */
@@ -87,6 +91,7 @@ export async function startParts(start: PartsStart): Promise<LabState> {
     found.temporal ? startProcess(dir, temporalProcess(dir, found.temporal, ports)) : done,
     found.registry ? startProcess(dir, registryProcess(dir, found.registry, ports.registry)) : done,
     found.prometheus ? startProcess(dir, prometheusProcess(dir, found.prometheus, ports.prometheus)) : done,
+    found.keycloak ? startProcess(dir, keycloakProcess(dir, found.keycloak, state.keycloak)) : done,
     found.controlPlane
       ? startControlPlane({ dir, programs: found.controlPlane, ports, network, log }).then(async (access) => {
           Object.assign(env, access);
@@ -109,6 +114,7 @@ async function prepare({ dir, parts, found }: PartsStart) {
   const ports = await choosePorts(PORT_NAMES, new Set(others.flatMap((state) => state.ports)));
   const network = chooseNetwork(new Set(others.map((state) => state.podNetwork)));
   const files = labFiles(dir);
+  const password = randomBytes(12).toString('hex');
   const env: LabEnv = {
     dir,
     kubeconfig: found.controlPlane ? files.kubeconfig : '',
@@ -120,6 +126,8 @@ async function prepare({ dir, parts, found }: PartsStart) {
     temporalUi: found.temporal ? `http://127.0.0.1:${ports.temporalUi}` : '',
     registry: found.registry ? `127.0.0.1:${ports.registry}` : '',
     prometheus: found.prometheus ? `http://127.0.0.1:${ports.prometheus}` : '',
+    keycloak: found.keycloak ? keycloakUrl(ports.keycloak) : '',
+    keycloakPassword: found.keycloak ? password : '',
     node: typeof found.node === 'string' ? null : REAL_NODE,
     nodeSkipReason: typeof found.node === 'string' ? found.node : null,
   };
@@ -129,6 +137,7 @@ async function prepare({ dir, parts, found }: PartsStart) {
     ports: Object.values(ports),
     podNetwork: network,
     node: typeof found.node === 'string' ? null : planNodeTraces(dir),
+    keycloak: { port: ports.keycloak, password },
     env,
   };
   writeState(dir, state);

@@ -24,6 +24,8 @@ export interface LabState {
   /** The second number of the pods' network 10.N.0.0/17; null without a real node. */
   podNetwork: number | null;
   node: NodeTraces | null;
+  /** Chosen with the lab, so that Keycloak can join it later. */
+  keycloak: { port: number; password: string };
   env: LabEnv;
 }
 

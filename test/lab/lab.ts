@@ -9,7 +9,10 @@ import { identify } from './process-identity.ts';
 import { addFakeNodes, removeFakeNodes, type FakeNodes } from './parts/fake-nodes.ts';
 import { takeDownAbandonedLabs, teardown } from './teardown.ts';
 
-export const PART_NAMES = ['temporal', 'control-plane', 'kwok', 'node', 'registry', 'prometheus'] as const;
+/** What every lab has unless it is told otherwise. */
+export const DEFAULT_PARTS = ['temporal', 'control-plane', 'kwok', 'node', 'registry', 'prometheus'] as const;
+/** Keycloak takes half a minute to start and half a gigabyte: it joins a lab when the first test asks for it. */
+export const PART_NAMES = [...DEFAULT_PARTS, 'keycloak'] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
 /** How to reach a lab's parts. Plain data. What belongs to a part that was not asked for is an empty string. */
@@ -29,6 +32,10 @@ export interface LabEnv {
   registry: string;
   /** URL. */
   prometheus: string;
+  /** URL, plain http; empty until it was asked for, by `parts` or by `keycloakOf` (parts/keycloak.ts). */
+  keycloak: string;
+  /** Of the user `admin` of its realm `master`. */
+  keycloakPassword: string;
   /** The real node's name, null where it cannot run. */
   node: string | null;
   /** Why there is no real node; null where there is one. */

@@ -9,6 +9,7 @@ export const VERSIONS = {
   kwok: '0.7.0',
   registry: '3.0.0',
   temporal: '1.9.1',
+  keycloak: '26.7.3',
 } as const;
 
 /**
@@ -22,3 +23,6 @@ export const DEBIAN_PACKAGES = {
   busybox: 'busybox-static',
   prometheus: 'prometheus',
 } as const;
+
+/** What downloads Maven artifacts; its own version is pinned as everything else is. */
+export const MAVEN_DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';

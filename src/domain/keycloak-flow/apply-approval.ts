@@ -1,0 +1,131 @@
+import { findSigner, signCommand } from '../core/approval.ts';
+import { namesPlanHash } from '../core/plan-hash.ts';
+import { parsePublicKey } from '../core/ssh-key.ts';
+import { accepted, refused, type ActionAnswer } from './action-answer.ts';
+import type { ActionOf } from './actions.ts';
+import { approveCommand } from './notifications.ts';
+import type { KeycloakFlowState, PendingBind } from './state.ts';
+
+type Decision = ActionOf<'approve'> | ActionOf<'reject'>;
+
+/** True for an approval whose signature is still to be verified against `spec.approvers`. */
+export function needsVerification(
+  state: Pick<KeycloakFlowState, 'spec'>,
+  action: Pick<ActionOf<'approve'>, 'signature' | 'verifiedBy'>,
+): boolean {
+  return state.spec.approvers !== undefined && action.verifiedBy === undefined && action.signature !== undefined;
+}
+
+/** What an approver is to have signed: what is offered, by its hash in full. */
+export interface ApprovalToVerify {
+  readonly planHash: string;
+  readonly signature: string;
+  readonly approvers: NonNullable<KeycloakFlowState['spec']['approvers']>;
+}
+
+/** What is to be verified about an approval that needs it, or why it is refused already. */
+export function approvalToVerify(
+  state: KeycloakFlowState,
+  action: ActionOf<'approve'>,
+): ApprovalToVerify | { readonly message: string } {
+  const { approvers = [] } = state.spec;
+  const waiting = waitingFor(state, action);
+  if ('message' in waiting) return waiting;
+  const { signature = '' } = action;
+  const known = approvers.flatMap(({ name, key }) => {
+    const parsed = parsePublicKey(key);
+    return parsed.ok ? [{ name, key: parsed.value }] : [];
+  });
+  const signer = findSigner(signature, known);
+  return signer.ok ? { planHash: waiting.offerHash, signature, approvers } : { message: signer.refusal.message };
+}
+
+/** A yes to the candidate that waits, by its name and by the hash of what is offered. */
+export function approve(state: KeycloakFlowState, action: ActionOf<'approve'>, now: number): ActionAnswer {
+  const refusal = approvalsRefused(state);
+  if (refusal !== null) return refused(refusal);
+  const waiting = waitingFor(state, action);
+  if ('message' in waiting) return refused(waiting.message);
+  const { offer, offerHash } = waiting;
+  if (offer.proof !== 'passed' && !action.withoutProof) {
+    return refused(
+      `no login was shown for "${offer.candidate}"; holdfast status says why. To bind it all the same, say so: ${approveCommand({ name: state.name, pending: waiting })}`,
+    );
+  }
+  if (state.spec.approvers !== undefined && action.verifiedBy === undefined) {
+    return refused(
+      `this KeycloakFlow has approvers, so an approval needs the SSH signature of one of them over the hash: ${signCommand(offerHash)}`,
+    );
+  }
+  const approval = {
+    candidate: offer.candidate,
+    treeHash: offer.treeHash,
+    offerHash,
+    withoutProof: action.withoutProof,
+    by: decider(action),
+    reason: action.reason,
+    at: now,
+  };
+  const shown = offer.proof === 'passed' ? '' : ', knowing that no login was shown';
+  return accepted(
+    { ...state, approval, rejection: null },
+    `approves "${offer.candidate}" in place of "${offer.from}" (${offerHash})${shown}${signed(action)}`,
+    { effect: 'run' },
+  );
+}
+
+/** A no to the candidate that waits: it is not asked for again until something about it differs. */
+export function reject(state: KeycloakFlowState, action: ActionOf<'reject'>, now: number): ActionAnswer {
+  const waiting = waitingFor(state, action);
+  if ('message' in waiting) return refused(waiting.message);
+  const { offer, offerHash, reason } = waiting;
+  if (reason !== 'AwaitingApproval') {
+    return refused(
+      `"${offer.candidate}" waits for no approval (${reason}); holdfast rollback or pause keeps it from being bound`,
+    );
+  }
+  const rejection = { offerHash, candidate: offer.candidate, by: action.by, reason: action.reason, at: now };
+  return accepted({ ...state, rejection, approval: null }, `rejects "${offer.candidate}" (${offerHash})`, {
+    effect: 'run',
+  });
+}
+
+/** Who decided: as a signature proved, else as claimed. */
+export function decider(action: Decision): string {
+  return action.action === 'approve' ? (action.verifiedBy ?? action.by) : action.by;
+}
+
+/** What outranks every approval. */
+function approvalsRefused({ hold, observation, stopped }: KeycloakFlowState): string | null {
+  if (hold !== null) return `binding is held by ${hold.by}; holdfast lift-hold first`;
+  if (stopped !== null) return stopped.message;
+  const bindSwitch = observation?.bindSwitch;
+  if (bindSwitch?.kind === 'read' && bindSwitch.value === 'false') {
+    return 'the bind switch is "false", which no approval outranks; remove it to approve by hand, or set it to "true"';
+  }
+  return null;
+}
+
+function waitingFor({ pending }: KeycloakFlowState, action: Decision): PendingBind | { readonly message: string } {
+  if (pending === null)
+    return { message: 'no candidate waits to be bound; holdfast status says what is bound and why' };
+  const { offer, offerHash } = pending;
+  if (action.candidate !== offer.candidate) {
+    return {
+      message: `"${action.candidate}" is not what waits: that is "${offer.candidate}" (${offerHash}); look at it and decide anew`,
+    };
+  }
+  if (!namesPlanHash(action.plan, offerHash)) {
+    return {
+      message: `what is offered has changed: "${offer.candidate}" waits as ${offerHash} now, in place of "${offer.from}", its proof ${offer.proof}; look at it (holdfast status) and decide anew`,
+    };
+  }
+  return pending;
+}
+
+/** Says by what a decision is proven, and who sent it where that is claimed to be somebody else. */
+function signed(action: ActionOf<'approve'>): string {
+  if (action.verifiedBy === undefined) return '';
+  const sender = action.verifiedBy === action.by ? '' : `, sent by ${action.by}`;
+  return `, signed with ${action.signedWith ?? 'a key of theirs'}${sender}`;
+}

@@ -1,0 +1,76 @@
+import { isObject, sameJson, type JsonObject } from './json-body.ts';
+import type { AdminEvent } from './representation.ts';
+
+/** An edit by somebody else that our write went over. */
+export interface LostEdit {
+  /** Epoch milliseconds, by the server's clock. */
+  readonly at: number;
+  /** The client and user of the event. */
+  readonly by: string;
+  /** What was lost, by field; empty where the realm keeps no details of its events, so that only the edit is known. */
+  readonly values: JsonObject;
+}
+
+/** Between which instants an edit would be lost, by the server's clock, and who we are. */
+export interface EditWindow {
+  /** Of the reading right before the PUT. */
+  readonly from: number;
+  /** Of the answer to the PUT. */
+  readonly until: number;
+  /** Who our token is of: its `sub`. */
+  readonly userId: string;
+}
+
+/**
+ * Looks for edits of the realm in the window that no precondition closes. An edit is lost where it set a field to
+ * something that neither was there when we read nor is there now.
+ *
+ * @param events updates of the realm, in any order
+ * @param write what was read right before the PUT, its body, and what was read after it
+ */
+export function lostEdits(
+  events: readonly AdminEvent[],
+  window: EditWindow,
+  write: { readonly before: JsonObject; readonly sent: JsonObject; readonly after: JsonObject },
+): LostEdit[] {
+  return events
+    .filter((event) => event.operationType === 'UPDATE' && (event.resourceType ?? 'REALM') === 'REALM')
+    .filter((event) => event.time >= window.from && event.time <= window.until)
+    .filter((event) => !isOurs(event, window, write.sent))
+    .flatMap((event) => {
+      const edit = { at: event.time, by: whoOf(event) };
+      const set = representation(event);
+      if (set === null) return [{ ...edit, values: {} }];
+      const values = Object.entries(set).filter(
+        ([field, value]) => !sameJson(write.before[field], value) && !sameJson(write.after[field], value),
+      );
+      return values.length === 0 ? [] : [{ ...edit, values: Object.fromEntries(values) }];
+    });
+}
+
+/** Another program may use our service account: what tells the two apart is what was set. */
+function isOurs(event: AdminEvent, { userId }: EditWindow, sent: JsonObject): boolean {
+  if (event.authDetails?.userId !== userId) return false;
+  const set = representation(event);
+  return set === null || Object.entries(set).every(([field, value]) => sameJson(sent[field], value));
+}
+
+function representation(event: AdminEvent): JsonObject | null {
+  const text = event.representation ?? '';
+  if (text === '') return null;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+function whoOf({ authDetails }: AdminEvent): string {
+  const parts = [
+    authDetails?.clientId === undefined || authDetails.clientId === null ? null : `client ${authDetails.clientId}`,
+    authDetails?.userId === undefined || authDetails.userId === null ? null : `user ${authDetails.userId}`,
+    authDetails?.ipAddress === undefined || authDetails.ipAddress === null ? null : `from ${authDetails.ipAddress}`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? 'somebody' : parts.join(', ');
+}

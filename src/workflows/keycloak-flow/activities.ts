@@ -1,0 +1,45 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { ApprovalActivities } from '../../activities/approval/verify-signature.ts';
+import type { KeycloakFlowActivities } from '../../activities/keycloak/port.ts';
+import type { NotifyActivities } from '../../activities/notify/create.ts';
+
+/**
+ * Time-outs and retries by class of activity. What Keycloak says is in the answers, so that a throw is our fault or the
+ * worker's end: then each is tried again until it answers, and reads before it writes.
+ */
+
+/** Reads: quick, and nothing worse than a later pass waits for one. */
+export const read = proxyActivities<Pick<KeycloakFlowActivities, 'observeRealm'>>({
+  startToCloseTimeout: '5m',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
+});
+
+/**
+ * Writes: a dead worker is noticed and the write tried again within seconds, since a rollback may be what is waiting. They
+ * are never interrupted: what came of one is awaited and taken in.
+ */
+export const write = proxyActivities<
+  Pick<
+    KeycloakFlowActivities,
+    'writePolicy' | 'writeRequiredAction' | 'buildCandidate' | 'proveLogin' | 'bindCandidate' | 'rollBack' | 'liftHold'
+  >
+>({
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '10s',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '15s' },
+});
+
+/** Verifies signatures. Nothing is asked from outside, so that only a worker's death makes it take longer. */
+export const approvals = proxyActivities<ApprovalActivities>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' },
+});
+
+/** Tells people: once more where its worker died, and then no more. */
+export const tell = proxyActivities<NotifyActivities>({
+  startToCloseTimeout: '65s',
+  scheduleToCloseTimeout: '2m',
+  retry: { initialInterval: '1s', maximumAttempts: 2 },
+});

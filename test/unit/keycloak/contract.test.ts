@@ -1,0 +1,4 @@
+import { keycloakContract } from '../../contract/keycloak.ts';
+import { startKeycloakServer } from '../../doubles/keycloak-server.ts';
+
+keycloakContract('the double', () => startKeycloakServer());
