@@ -7,6 +7,7 @@ export interface About {
   readonly plan?: string | undefined;
   readonly digest?: string | undefined;
   readonly target?: string | undefined;
+  readonly candidate?: string | undefined;
 }
 
 /**
@@ -14,10 +15,27 @@ export interface About {
  *
  * @throws CliError where nothing is named
  */
-export function requireAbout(object: ObjectName, { plan, digest, target }: About): About {
+export function requireAbout(object: ObjectName, { plan, digest, target, candidate }: About): About {
+  if (object.kind === 'KeycloakFlow') return requireCandidate(object, { plan, digest, target, candidate });
+  if (candidate !== undefined) throw notOf(object, '--candidate');
   if (plan !== undefined || digest !== undefined || target !== undefined) return { plan, digest, target };
   throw new CliError(
     exitCodes.invalid,
     `expected what this is about: --plan HASH, --digest DIGEST or --target NAME, as shown by: holdfast status ${formatObjectName(object)}`,
   );
+}
+
+/** A candidate is named twice: by its name, which people read, and by the hash, which covers what they saw of it. */
+function requireCandidate(object: ObjectName, { plan, digest, target, candidate }: About): About {
+  if (digest !== undefined) throw notOf(object, '--digest');
+  if (target !== undefined) throw notOf(object, '--target');
+  if (plan !== undefined && candidate !== undefined) return { plan, candidate };
+  throw new CliError(
+    exitCodes.invalid,
+    `expected what this is about: --candidate NAME and --plan HASH, as shown by: holdfast status ${formatObjectName(object)}`,
+  );
+}
+
+function notOf(object: ObjectName, option: string): CliError {
+  return new CliError(exitCodes.invalid, `${option} is nothing that a ${object.kind} has`);
 }

@@ -148,6 +148,18 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./commands/unblock.ts')).unblockCommand(),
   },
   {
+    name: 'rollback',
+    summary: 'bind the login flow that was bound before, and hold binding',
+    group: deciding,
+    load: async () => (await import('./commands/rollback.ts')).rollbackCommand(),
+  },
+  {
+    name: 'lift-hold',
+    summary: 'end the hold on binding that a rollback left',
+    group: deciding,
+    load: async () => (await import('./commands/lift-hold.ts')).liftHoldCommand(),
+  },
+  {
     name: 'set-mode',
     summary: 'Observe, Shadow or Enforce',
     group: deciding,

@@ -3,6 +3,9 @@ import { Option } from '@commander-js/extra-typings';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
 
+/** Who decides, and why. */
+export type Decider = { readonly by: string; readonly reason: string };
+
 /** `--as NAME`: who decides. */
 export function asOption() {
   return new Option('--as <name>', 'who decides, as recorded [$HOLDFAST_USER, else your user name here]');

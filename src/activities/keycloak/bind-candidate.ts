@@ -1,6 +1,6 @@
 import { unmeasured, type Reading } from '../../domain/core/verdict.ts';
 import { checkBind } from '../../domain/keycloak-flow/check-bind.ts';
-import type { DesiredState } from '../../domain/keycloak-flow/desired.ts';
+import { command as shown } from '../../domain/keycloak-flow/commands.ts';
 import { verify, type FlowReadBack } from '../../domain/keycloak-flow/read-back.ts';
 import { bindingBody } from '../../domain/keycloak-flow/realm-body.ts';
 import type { FlowRepresentation } from '../../domain/keycloak-flow/representation.ts';
@@ -38,13 +38,13 @@ export async function bindCandidate(
     done: `"${to}" is bound; before it was "${command.from}"`,
   });
   if (outcome.kind !== 'written' || listed === undefined) return outcome;
-  return verifiedOnceMore(session, desired, listed, outcome);
+  return verifiedOnceMore(session, { name, desired }, listed, outcome);
 }
 
 /** Nothing keeps others from editing the candidate after it was read for the last time: that is noticed here, not a pass later. */
 async function verifiedOnceMore(
   { reader }: Session,
-  desired: DesiredState,
+  { name, desired }: Pick<BindInput, 'name' | 'desired'>,
   listed: FlowRepresentation,
   outcome: Extract<WriteOutcome, { kind: 'written' }>,
 ): Promise<WriteOutcome> {
@@ -58,7 +58,7 @@ async function verifiedOnceMore(
       return { ...outcome, notVerified: [...(outcome.notVerified ?? []), unread] };
     }
     case 'different': {
-      const message = `"${listed.alias}" was edited while it was being bound, and is bound like that: ${verification.differences.join('; ')}; take the edit back, or holdfast rollback`;
+      const message = `"${listed.alias}" was edited while it was being bound, and is bound like that: ${verification.differences.join('; ')}; take the edit back, or ${shown('rollback', name)}`;
       return { kind: 'failed', reason: 'EditedMeanwhile', message };
     }
   }

@@ -48,7 +48,11 @@ const payloads = {
   resume: z.strictObject(who),
   retry: z.strictObject(who),
   setMode: z.strictObject({ ...who, mode: modeSchema }),
-  applySpec: z.strictObject({ ...who, spec: specOnTheWire }),
+  applySpec: z.strictObject({
+    ...who,
+    spec: specOnTheWire,
+    noBind: z.boolean().default(false).describe('The run that follows binds nothing.'),
+  }),
   releaseOwnership: z.strictObject(who),
   runNow: z.strictObject({
     ...who,

@@ -3,6 +3,7 @@ import { canonicalJson } from '../core/plan-hash.ts';
 import { redact } from '../core/redact.ts';
 import type { ActionOf, KeycloakFlowAction } from './actions.ts';
 import { approve, decider, reject } from './apply-approval.ts';
+import { command } from './commands.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { KeycloakFlowSpec } from './spec.ts';
 import type { KeycloakFlowState } from './state.ts';
@@ -58,7 +59,7 @@ function applied(state: KeycloakFlowState, action: KeycloakFlowAction, now: numb
 function rollback(state: KeycloakFlowState, action: ActionOf<'rollback'>, now: number): ActionAnswer {
   if (state.spec.mode !== 'Enforce') {
     return refused(
-      `mode ${state.spec.mode} writes nothing, a rollback neither: holdfast set-mode Enforce first, or bind the previous flow in the admin console`,
+      `mode ${state.spec.mode} writes nothing, a rollback neither: first ${command('set-mode', state.name, 'Enforce')}, or bind the previous flow in the admin console`,
     );
   }
   const mark = { by: action.by, reason: action.reason, at: now };
@@ -83,7 +84,7 @@ function liftHold(state: KeycloakFlowState, action: ActionOf<'liftHold'>, now: n
   if (state.hold === null) return refused('binding is not held, so that there is nothing to lift');
   if (state.spec.mode !== 'Enforce') {
     return refused(
-      `the hold stands in the realm, and mode ${state.spec.mode} writes nothing: holdfast set-mode Enforce first`,
+      `the hold stands in the realm, and mode ${state.spec.mode} writes nothing: first ${command('set-mode', state.name, 'Enforce')}`,
     );
   }
   const mark = { by: action.by, reason: action.reason, at: now };
@@ -125,7 +126,7 @@ function setMode(state: KeycloakFlowState, action: ActionOf<'setMode'>): ActionA
   });
 }
 
-function applySpec(state: KeycloakFlowState, { spec }: ActionOf<'applySpec'>): ActionAnswer {
+function applySpec(state: KeycloakFlowState, { spec, noBind }: ActionOf<'applySpec'>): ActionAnswer {
   if (canonicalJson(state.spec) === canonicalJson(spec)) return accepted(state, 'applies the spec that it has already');
   if (state.spec.desired.realm !== spec.desired.realm || state.spec.server !== spec.server) {
     return refused(
@@ -133,7 +134,10 @@ function applySpec(state: KeycloakFlowState, { spec }: ActionOf<'applySpec'>): A
     );
   }
   const changed = { ...state, spec, generation: state.generation + 1 };
-  return accepted(changed, `applies a new spec: ${whatChanged(state.spec, spec)}`, { effect: 'run' });
+  return accepted(changed, `applies a new spec: ${whatChanged(state.spec, spec)}`, {
+    effect: 'run',
+    noBind,
+  });
 }
 
 function whatChanged(before: KeycloakFlowSpec, after: KeycloakFlowSpec): string {

@@ -1,9 +1,9 @@
-import { findSigner, signCommand } from '../core/approval.ts';
+import { findSigner } from '../core/approval.ts';
 import { namesPlanHash } from '../core/plan-hash.ts';
 import { parsePublicKey } from '../core/ssh-key.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
-import { approveCommand } from './notifications.ts';
+import { approveCommand, command } from './commands.ts';
 import type { KeycloakFlowState, PendingBind } from './state.ts';
 
 type Decision = ActionOf<'approve'> | ActionOf<'reject'>;
@@ -49,12 +49,12 @@ export function approve(state: KeycloakFlowState, action: ActionOf<'approve'>, n
   const { offer, offerHash } = waiting;
   if (offer.proof !== 'passed' && !action.withoutProof) {
     return refused(
-      `no login was shown for "${offer.candidate}"; holdfast status says why. To bind it all the same, say so: ${approveCommand({ name: state.name, pending: waiting })}`,
+      `no login was shown for "${offer.candidate}"; ${command('status', state.name)} says why. To bind it all the same, say so: ${approveCommand({ ...state, pending: waiting })}`,
     );
   }
   if (state.spec.approvers !== undefined && action.verifiedBy === undefined) {
     return refused(
-      `this KeycloakFlow has approvers, so an approval needs the SSH signature of one of them over the hash: ${signCommand(offerHash)}`,
+      `this KeycloakFlow has approvers, so an approval needs the SSH signature of one of them over the hash: ${approveCommand({ ...state, pending: waiting })}`,
     );
   }
   const approval = {
@@ -81,7 +81,7 @@ export function reject(state: KeycloakFlowState, action: ActionOf<'reject'>, now
   const { offer, offerHash, reason } = waiting;
   if (reason !== 'AwaitingApproval') {
     return refused(
-      `"${offer.candidate}" waits for no approval (${reason}); holdfast rollback or pause keeps it from being bound`,
+      `"${offer.candidate}" waits for no approval (${reason}); ${command('pause', state.name)} keeps it from being bound`,
     );
   }
   const rejection = { offerHash, candidate: offer.candidate, by: action.by, reason: action.reason, at: now };
@@ -96,8 +96,8 @@ export function decider(action: Decision): string {
 }
 
 /** What outranks every approval. */
-function approvalsRefused({ hold, observation, stopped }: KeycloakFlowState): string | null {
-  if (hold !== null) return `binding is held by ${hold.by}; holdfast lift-hold first`;
+function approvalsRefused({ name, hold, observation, stopped }: KeycloakFlowState): string | null {
+  if (hold !== null) return `binding is held by ${hold.by}; first ${command('lift-hold', name)}`;
   if (stopped !== null) return stopped.message;
   const bindSwitch = observation?.bindSwitch;
   if (bindSwitch?.kind === 'read' && bindSwitch.value === 'false') {
@@ -106,9 +106,12 @@ function approvalsRefused({ hold, observation, stopped }: KeycloakFlowState): st
   return null;
 }
 
-function waitingFor({ pending }: KeycloakFlowState, action: Decision): PendingBind | { readonly message: string } {
+function waitingFor(
+  { name, pending }: KeycloakFlowState,
+  action: Decision,
+): PendingBind | { readonly message: string } {
   if (pending === null)
-    return { message: 'no candidate waits to be bound; holdfast status says what is bound and why' };
+    return { message: `no candidate waits to be bound; ${command('status', name)} says what is bound and why` };
   const { offer, offerHash } = pending;
   if (action.candidate !== offer.candidate) {
     return {
@@ -117,7 +120,7 @@ function waitingFor({ pending }: KeycloakFlowState, action: Decision): PendingBi
   }
   if (!namesPlanHash(action.plan, offerHash)) {
     return {
-      message: `what is offered has changed: "${offer.candidate}" waits as ${offerHash} now, in place of "${offer.from}", its proof ${offer.proof}; look at it (holdfast status) and decide anew`,
+      message: `what is offered has changed: "${offer.candidate}" waits as ${offerHash} now, in place of "${offer.from}", its proof ${offer.proof}; look at it (${command('status', name)}) and decide anew`,
     };
   }
   return pending;

@@ -1,4 +1,5 @@
 import type { BindSwitch } from './bind-switch.ts';
+import { command } from './commands.ts';
 import { offerHash, type BindOffer } from './offer.ts';
 import { describeProof, type ProofOutcome } from './proof.ts';
 import type { RealmMarks } from './realm-marks.ts';
@@ -48,15 +49,15 @@ export type PendingReason = 'Held' | 'NoBind' | 'SwitchedOff' | 'AwaitingApprova
  * outrank it.
  */
 export function decideBind(question: BindQuestion): BindDecision {
-  const { offer, bindSwitch, proof, hold, noBind } = question;
+  const { name, offer, bindSwitch, proof, hold, noBind } = question;
   if (proof.kind === 'failed') {
     return {
       kind: 'never',
       reason: 'ProofFailed',
-      message: `"${offer.candidate}" is not bound: ${describeProof(proof)}; correct it, then holdfast retry`,
+      message: `"${offer.candidate}" is not bound: ${describeProof(proof)}; correct it, then ${command('retry', name)}`,
     };
   }
-  if (hold !== null) return pending('Held', heldBy(hold, offer));
+  if (hold !== null) return pending('Held', heldBy(name, hold, offer));
   if (noBind) return pending('NoBind', `WOULD BIND "${offer.candidate}", and this run was told not to`);
   switch (bindSwitch) {
     case 'false':
@@ -81,7 +82,7 @@ function bySwitch(question: BindQuestion): BindDecision {
   const { name, offer, proof, approval, marks, forgivenAt, now } = question;
   const away = [...recentAway(marks, forgivenAt, now), ...(isBoundAway(name, offer.from, marks) ? [now] : [])];
   if (away.length >= mostAway) {
-    const message = `"${marks.bound?.alias ?? ''}" was bound away ${away.length} times within a day, now to "${offer.from}": nothing is bound any more; find out who does, then holdfast retry`;
+    const message = `"${marks.bound?.alias ?? ''}" was bound away ${away.length} times within a day, now to "${offer.from}": nothing is bound any more; find out who does, then ${command('retry', name)}`;
     return { kind: 'stop', message };
   }
   if (proof.kind === 'passed') return { kind: 'bind', by: 'the bind switch', away };
@@ -93,12 +94,12 @@ function bySwitch(question: BindQuestion): BindDecision {
   return covered ? { kind: 'bind', by: approval.by, away } : asks(question);
 }
 
-function asks({ offer, proof, rejection }: BindQuestion): BindDecision {
+function asks({ name, offer, proof, rejection }: BindQuestion): BindDecision {
   if (rejection?.offerHash === offerHash(offer)) {
     const why = rejection.reason === '' ? '' : `: ${rejection.reason}`;
     return pending(
       'Rejected',
-      `${rejection.by} rejected "${offer.candidate}"${why}; holdfast approve or retry takes that back`,
+      `${rejection.by} rejected "${offer.candidate}"${why}; approving it, or ${command('retry', name)}, takes that back`,
     );
   }
   return pending('AwaitingApproval', `"${offer.candidate}" waits for an approval; ${describeProof(proof)}`);
@@ -123,9 +124,9 @@ function recentAway({ bound }: RealmMarks, forgivenAt: number, now: number): rea
   return (bound?.away ?? []).filter((at) => at > now - dayMs && at > forgivenAt);
 }
 
-function heldBy(hold: PersonMark, offer: BindOffer): string {
+function heldBy(name: string, hold: PersonMark, offer: BindOffer): string {
   const why = hold.reason === '' ? '' : `: ${hold.reason}`;
-  return `WOULD BIND "${offer.candidate}": binding is held by ${hold.by}${why}; holdfast lift-hold`;
+  return `WOULD BIND "${offer.candidate}": binding is held by ${hold.by}${why}; ${command('lift-hold', name)}`;
 }
 
 function pending(reason: PendingReason, message: string): BindDecision {

@@ -1,4 +1,5 @@
 import { narrower, type Mode } from '../core/mode.ts';
+import { command } from './commands.ts';
 import type { RunCommand } from './run.ts';
 import type { KeycloakFlowState } from './state.ts';
 
@@ -10,19 +11,26 @@ export interface EffectiveMode {
 }
 
 /** A paused flow writes nothing, whatever its mode: its passes go on and say what they would do. */
-export function effectiveMode({ spec, paused }: Pick<KeycloakFlowState, 'spec' | 'paused'>): EffectiveMode {
+export function effectiveMode({
+  name,
+  spec,
+  paused,
+}: Pick<KeycloakFlowState, 'name' | 'spec' | 'paused'>): EffectiveMode {
   if (paused === null) return { mode: spec.mode, reason: null };
   const mode = narrower(spec.mode, 'Shadow');
   const why = paused.reason === '' ? '' : `: ${paused.reason}`;
-  return { mode, reason: mode === spec.mode ? null : `paused by ${paused.by}${why}; holdfast resume` };
+  return { mode, reason: mode === spec.mode ? null : `paused by ${paused.by}${why}; ${command('resume', name)}` };
 }
 
 /**
  * The mode in which a command is sent. What a person asked for outright (a rollback, the lifting of a hold) is carried
  * out while passes are paused; in Shadow it is not.
  */
-export function modeOfCommand(state: Pick<KeycloakFlowState, 'spec' | 'paused'>, command: RunCommand['do']): Mode {
-  return command === 'rollBack' || command === 'liftHold' ? state.spec.mode : effectiveMode(state).mode;
+export function modeOfCommand(
+  state: Pick<KeycloakFlowState, 'name' | 'spec' | 'paused'>,
+  what: RunCommand['do'],
+): Mode {
+  return what === 'rollBack' || what === 'liftHold' ? state.spec.mode : effectiveMode(state).mode;
 }
 
 /** How a result ends where something is left undone for the mode. */

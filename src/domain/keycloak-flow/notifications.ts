@@ -1,3 +1,4 @@
+import { approveCommand } from './commands.ts';
 import { notification, type Notification, type Severity } from '../core/notification.ts';
 import type { PassResult } from './passes.ts';
 import type { FlowRun, RunEvent } from './run.ts';
@@ -85,14 +86,6 @@ function oldPending(state: KeycloakFlowState, now: number): Telling | null {
   if (pending === null || now - pending.since < pendingOldMs) return null;
   const text = `"${pending.offer.candidate}" has been waiting to be bound since ${new Date(pending.since).toISOString()} (${pending.reason})`;
   return { about: pending.offerHash, notification: say(state, 'PendingBindOld', 'warning', text, pending.offerHash) };
-}
-
-/** The command with which the waiting candidate is approved. */
-export function approveCommand({ name, pending }: Pick<KeycloakFlowState, 'name' | 'pending'>): string {
-  if (pending === null) return 'nothing waits';
-  const { offer, offerHash } = pending;
-  const withoutProof = offer.proof === 'passed' ? '' : ' --without-proof';
-  return `holdfast approve keycloakflow/${name} --candidate ${offer.candidate} --plan ${offerHash}${withoutProof}`;
 }
 
 function say(

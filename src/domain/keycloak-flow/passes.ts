@@ -23,14 +23,14 @@ export interface PassResult {
 }
 
 /** The exit code of each outcome. */
-const exitCodes: Readonly<Record<PassOutcome, number>> = {
+const exitCodes = {
   Converged: 0,
   Bound: 0,
   Problem: 1,
   Refused: 2,
   Undetermined: 3,
   PendingBind: 4,
-};
+} as const satisfies Readonly<Record<PassOutcome, number>>;
 
 /** From what outweighs everything to what outweighs nothing. */
 const weights: readonly PassOutcome[] = ['Problem', 'Refused', 'Undetermined', 'PendingBind', 'Bound', 'Converged'];
@@ -47,7 +47,7 @@ export function runOutcome(results: readonly PassResult[]): PassOutcome {
 }
 
 /** The exit code of a run. */
-export function exitCodeOf(outcome: PassOutcome): number {
+export function exitCodeOf(outcome: PassOutcome): (typeof exitCodes)[PassOutcome] {
   return exitCodes[outcome];
 }
 

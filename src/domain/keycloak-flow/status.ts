@@ -1,7 +1,7 @@
 import type { Condition } from '../core/conditions.ts';
 import type { Mode } from '../core/mode.ts';
 import { effectiveMode } from './effective-mode.ts';
-import { approveCommand } from './notifications.ts';
+import { approveCommand } from './commands.ts';
 import type { PassOutcome, PassResult } from './passes.ts';
 import { describeProof } from './proof.ts';
 import { noRealmMarks, type RealmMarks } from './realm-marks.ts';
@@ -62,6 +62,8 @@ export interface BoundStatus {
   /** Who let this workflow bind it; null where others did. */
   readonly by: string | null;
   readonly since: string | null;
+  /** What was shown of it before it was bound; null where this workflow does not know. */
+  readonly proof: string | null;
 }
 
 export interface CandidateStatus {
@@ -131,11 +133,13 @@ export function phaseOf({ spec, lastRun }: Pick<KeycloakFlowState, 'spec' | 'las
   return lastRun?.outcome ?? 'Unknown';
 }
 
-function boundStatus({ observation }: KeycloakFlowState, marks: RealmMarks): BoundStatus | null {
+function boundStatus({ observation, proofs }: KeycloakFlowState, marks: RealmMarks): BoundStatus | null {
   if (observation?.bound.kind !== 'read') return null;
-  const { alias, asDeclared, diff } = observation.bound.value;
+  const { alias, asDeclared, diff, treeHash } = observation.bound.value;
+  const kept = Object.hasOwn(proofs, alias) ? proofs[alias] : undefined;
+  const proof = kept?.treeHash === treeHash ? describeProof(kept.outcome) : null;
   const ours = marks.bound?.alias === alias ? marks.bound : null;
-  return { alias, asDeclared, diff, by: ours?.by ?? null, since: ours === null ? null : iso(ours.at) };
+  return { alias, asDeclared, diff, by: ours?.by ?? null, since: ours === null ? null : iso(ours.at), proof };
 }
 
 function candidateStatus(state: KeycloakFlowState): CandidateStatus | null {
@@ -174,7 +178,8 @@ function marksOf({ observation }: KeycloakFlowState): RealmMarks {
   return realm?.kind === 'read' && realm.value.marks.kind === 'read' ? realm.value.marks.value : noRealmMarks;
 }
 
-function runStatus({ id, startedAt, endedAt, outcome, passes }: RunSummary): RunStatus {
+/** A run, as people are shown it. */
+export function runStatus({ id, startedAt, endedAt, outcome, passes }: RunSummary): RunStatus {
   const worst = passes.find((pass) => pass.outcome === outcome);
   return { id, startedAt: iso(startedAt), endedAt: iso(endedAt), outcome, message: worst?.message ?? '' };
 }

@@ -1,4 +1,4 @@
-import { approveCommand } from './notifications.ts';
+import { command, decideCommands } from './commands.ts';
 import type { PassResult } from './passes.ts';
 import type { KeycloakFlowState } from './state.ts';
 
@@ -14,11 +14,11 @@ export interface Waiting {
 
 /** Null where nothing is waited for: the realm is as declared. */
 export function waitingOf(state: KeycloakFlowState): Waiting | null {
-  const { spec, paused, rollback, lift, hold, lastRun } = state;
+  const { name, spec, paused, rollback, lift, hold, lastRun } = state;
   if (rollback !== null && spec.mode !== 'Enforce')
-    return forEnforce(`the rollback of ${rollback.by}`, rollback.at, spec.mode);
+    return forEnforce(state, `the rollback of ${rollback.by}`, rollback.at);
   if (lift !== null && spec.mode !== 'Enforce')
-    return forEnforce(`the lifting of the hold by ${lift.by}`, lift.at, spec.mode);
+    return forEnforce(state, `the lifting of the hold by ${lift.by}`, lift.at);
   if (rollback !== null)
     return {
       for: `the rollback of ${rollback.by}`,
@@ -48,9 +48,10 @@ export function waitingOf(state: KeycloakFlowState): Waiting | null {
       return { for: worst?.message ?? '', since, who: 'person', next: 'it is read again at the next pass' };
     case 'Problem':
       if (paused !== null) {
-        return { for: `resume: paused by ${paused.by}`, since: iso(paused.at), who: 'person', next: 'holdfast resume' };
+        const next = command('resume', name);
+        return { for: `resume: paused by ${paused.by}`, since: iso(paused.at), who: 'person', next };
       }
-      return { for: named(worst), since, who: 'person', next: afterProblem(worst, hold !== null) };
+      return { for: named(worst), since, who: 'person', next: afterProblem(name, worst, hold !== null) };
   }
 }
 
@@ -64,36 +65,36 @@ function pendingBind(state: KeycloakFlowState): Waiting {
         for: message,
         since: hold === null ? since : iso(hold.at),
         who: 'person',
-        next: `holdfast lift-hold keycloakflow/${name}`,
+        next: command('lift-hold', name),
       };
     case 'SwitchedOff':
       return { for: message, since, who: 'person', next: 'set the bind switch to "true", or remove it and approve' };
     case 'Mode':
-      return { for: message, since, who: 'person', next: `holdfast set-mode keycloakflow/${name} Enforce` };
+      return { for: message, since, who: 'person', next: command('set-mode', name, 'Enforce') };
     case 'NoBind':
       return { for: message, since, who: 'time', next: 'the next pass is not told so' };
     default:
-      return { for: message, since, who: 'person', next: `${approveCommand(state)}, or reject` };
+      return { for: message, since, who: 'person', next: decideCommands(state) };
   }
 }
 
-function forEnforce(what: string, at: number, mode: string): Waiting {
+function forEnforce({ name, spec }: KeycloakFlowState, what: string, at: number): Waiting {
   return {
-    for: `${what}: mode ${mode} writes nothing`,
+    for: `${what}: mode ${spec.mode} writes nothing`,
     since: iso(at),
     who: 'person',
-    next: 'holdfast set-mode Enforce',
+    next: command('set-mode', name, 'Enforce'),
   };
 }
 
-function afterProblem(worst: PassResult | undefined, held: boolean): string {
+function afterProblem(name: string, worst: PassResult | undefined, held: boolean): string {
   switch (worst?.reason) {
     case 'Drift':
-      return 'holdfast set-mode Enforce';
+      return command('set-mode', name, 'Enforce');
     case 'BoundAway':
     case 'ProofFailed':
     case 'CandidateLeft':
-      return 'holdfast retry, once the cause is gone';
+      return `once the cause is gone: ${command('retry', name)}`;
     default:
       return held
         ? 'everything is read again at the next pass; binding is held'

@@ -1,11 +1,13 @@
 import { Command } from '@commander-js/extra-typings';
+import { appliedLine } from '../applied-line.ts';
+import { applySpec } from '../by-kind.ts';
 import { fileOption } from '../file-option.ts';
 import { formatObjectName } from '../object-name.ts';
 import { outputOption, printData } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
 import { print } from '../output/print.ts';
-import { applyRelease, type Applied } from '../release/release-client.ts';
 import { requireSpecs } from '../spec-files.ts';
+import type { Applied } from '../temporal/apply-entity.ts';
 import { withTemporal } from '../temporal/connect.ts';
 import { asOption, reasonOption, whoAsks } from '../who.ts';
 
@@ -23,6 +25,7 @@ export function applyCommand() {
       'after',
       examples([
         ['holdfast apply -f release.yaml', ''],
+        ['holdfast apply -f keycloak-flow.yaml', 'with the desired state that it names'],
         ['holdfast apply -f fleet/*.yaml --reason "longer soak"', 'recorded with who and why'],
       ]),
     )
@@ -31,17 +34,13 @@ export function applyCommand() {
       const decider = { by: whoAsks(as), reason };
       await withTemporal(async (temporal) => {
         const applied: (Applied & { kind: string; name: string })[] = [];
-        for (const { kind, name, spec } of specs) {
-          const result = await applyRelease(temporal, name, spec, decider);
+        for (const spec of specs) {
+          const { kind, name } = spec;
+          const result = await applySpec(temporal, spec, decider);
           applied.push({ kind, name, ...result });
           if (output === 'table') print(appliedLine(formatObjectName({ kind, name }), result));
         }
         if (output !== 'table') printData(output, applied.length === 1 ? applied[0] : { items: applied });
       });
     });
-}
-
-/** `release/hive configured: applies a new spec: soak`. */
-export function appliedLine(object: string, { result, message }: Applied): string {
-  return `${object} ${result}${result === 'configured' && message !== null ? `: ${message}` : ''}`;
 }

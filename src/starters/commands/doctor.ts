@@ -37,7 +37,8 @@ export function doctorCommand() {
       ]),
     )
     .action(async ({ file = [], config: configFile = process.env.HOLDFAST_CONFIG, mode, output }) => {
-      const specs = (await requireSpecs(file)).map(({ spec }) => spec);
+      const documents = await requireSpecs(file);
+      const specs = documents.flatMap((document) => (document.kind === 'Release' ? [document.spec] : []));
       const config = await readConfig(configFile);
       const checks = [
         ...versionChecks(),

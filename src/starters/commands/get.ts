@@ -1,9 +1,12 @@
 import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { exitCodes } from '../exit-codes.ts';
 import { findKind, unknownKind, type KindName } from '../kind-names.ts';
+import type { Listed } from '../list-entities.ts';
 import { outputOption, printData } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
 import { note, print } from '../output/print.ts';
+import { listFlows } from '../keycloak-flow/list-flows.ts';
+import { flowListView } from '../keycloak-flow/list-view.ts';
 import { listReleases } from '../release/list-releases.ts';
 import { listView } from '../release/list-view.ts';
 import { withTemporal } from '../temporal/connect.ts';
@@ -20,21 +23,34 @@ export function getCommand() {
       'after',
       examples([
         ['holdfast get', ''],
+        ['holdfast get keycloakflows', ''],
         ['holdfast get releases -o json', 'the whole status of each, for programs'],
       ]),
     )
-    .action(async (_kind, { output }) => {
-      const listed = await withTemporal(listReleases);
-      const silent = listed.filter((entry) => entry.status === null);
+    .action(async (kind, { output }) => {
+      const { releases, flows } = await withTemporal(async (temporal) => ({
+        releases: kind === 'KeycloakFlow' ? [] : await listReleases(temporal),
+        flows: kind === 'Release' ? [] : await listFlows(temporal),
+      }));
+      const silent = [...silentOf('Release', releases), ...silentOf('KeycloakFlow', flows)];
       if (output !== 'table') {
-        printData(output, {
-          items: listed.flatMap((entry) => entry.status ?? []),
-          unanswered: silent.map(({ name, problem }) => ({ kind: 'Release', name, message: problem })),
-        });
-      } else if (listed.length === 0) note('There is nothing yet; create a release: holdfast apply -f release.yaml');
-      else print(listView(listed));
+        const items = [...releases, ...flows].flatMap((entry) => entry.status ?? []);
+        printData(output, { items, unanswered: silent });
+      } else if (releases.length + flows.length === 0) {
+        note('There is nothing yet; create something: holdfast apply -f FILE');
+      } else {
+        const views = [
+          ...(releases.length === 0 ? [] : [listView(releases)]),
+          ...(flows.length === 0 ? [] : [flowListView(flows)]),
+        ];
+        print(views.join('\n\n'));
+      }
       if (silent.length > 0) process.exitCode = exitCodes.undetermined;
     });
+}
+
+function silentOf(kind: KindName, listed: readonly Listed<unknown>[]) {
+  return listed.filter((entry) => entry.status === null).map(({ name, problem }) => ({ kind, name, message: problem }));
 }
 
 function parseKind(text: string): KindName {

@@ -1,6 +1,8 @@
 import { Command } from '@commander-js/extra-typings';
 import { parseObjectName } from '../object-name.ts';
-import { outputOption, printData } from '../output/data.ts';
+import { askFlowHistory } from '../keycloak-flow/flow-client.ts';
+import { flowHistoryView } from '../keycloak-flow/history-view.ts';
+import { outputOption, printData, type Format } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
 import { note, print } from '../output/print.ts';
 import { historyView } from '../release/history-view.ts';
@@ -19,11 +21,13 @@ export function historyCommand() {
       'after',
       examples([
         ['holdfast history release/hive', ''],
+        ['holdfast history keycloakflow/shop', 'runs, binds and rollbacks'],
         ["holdfast history release/hive -o json | jq '.items[0].outcome'", ''],
         ["holdfast history release/hive -o json | jq '.evidence[] | select(.by)'", 'what people decided'],
       ]),
     )
     .action(async (object, { output }) => {
+      if (object.kind === 'KeycloakFlow') return showFlowHistory(object.name, output);
       const history = await withTemporal((temporal) => askHistory(temporal, object.name));
       const { rollouts, rollbacks, rollout, lastRollouts, evidence, dropped } = history;
       if (output !== 'table') {
@@ -43,4 +47,16 @@ export function historyCommand() {
       const view = historyView(history);
       if (view !== '') print(view);
     });
+}
+
+async function showFlowHistory(name: string, output: Format): Promise<void> {
+  const history = await withTemporal((temporal) => askFlowHistory(temporal, name));
+  if (output !== 'table') {
+    const { lastRuns, evidence, ...rest } = history;
+    printData(output, { ...rest, items: lastRuns.toReversed(), evidence: evidence.toReversed() });
+    return;
+  }
+  if (history.runs === 0) note(`keycloakflow/${name} has made no pass yet`);
+  const view = flowHistoryView(history);
+  if (view !== '') print(view);
 }

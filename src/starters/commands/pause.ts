@@ -15,6 +15,12 @@ export function pauseCommand() {
     .addOption(asOption())
     .addOption(reasonOption())
     .addOption(outputOption())
-    .addHelpText('after', examples([["holdfast pause release/hive --reason 'incident 42'", '']]))
+    .addHelpText(
+      'after',
+      examples([
+        ["holdfast pause release/hive --reason 'incident 42'", ''],
+        ['holdfast pause keycloakflow/shop', 'its passes go on looking'],
+      ]),
+    )
     .action((object, options) => decide(object, 'pause', {}, options));
 }

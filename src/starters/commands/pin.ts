@@ -30,12 +30,14 @@ export function pinCommand() {
       ]),
     )
     .action((object, image, options) =>
-      decide(object, 'pin', { image }, options, async (temporal, before) => {
-        const status = await awaitLook(temporal, before);
-        const { message, exitCode } = pinOutcome(status, formatObjectName(object));
-        if (options.output === 'table' || exitCode !== exitCodes.done) note(message);
-        process.exitCode = exitCode;
-        return status ?? before;
+      decide(object, 'pin', { image }, options, {
+        Release: async (temporal, before) => {
+          const status = await awaitLook(temporal, before);
+          const { message, exitCode } = pinOutcome(status, formatObjectName(object));
+          if (options.output === 'table' || exitCode !== exitCodes.done) note(message);
+          process.exitCode = exitCode;
+          return status ?? before;
+        },
       }),
     );
 }

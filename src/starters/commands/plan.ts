@@ -2,13 +2,15 @@ import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { formatDuration, parseDuration } from '../../domain/core/duration.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { fileOption } from '../file-option.ts';
+import { askFlowPlan } from '../keycloak-flow/ask-flow-plan.ts';
+import { flowPlanExitCode, flowPlanView, type FlowPlanReport } from '../keycloak-flow/plan-view.ts';
 import { outputOption, printData } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
 import { note, print } from '../output/print.ts';
 import { askPlan } from '../release/ask-plan.ts';
 import { planExitCode, planView, worstPlanExitCode, type PlanReport } from '../release/plan-view.ts';
-import { requireSpecs } from '../spec-files.ts';
-import { withTemporal } from '../temporal/connect.ts';
+import { requireSpecs, type Spec } from '../spec-files.ts';
+import { withTemporal, type Temporal } from '../temporal/connect.ts';
 
 const TIMEOUT_MS = 5 * 60_000;
 
@@ -16,7 +18,7 @@ const TIMEOUT_MS = 5 * 60_000;
 export function planCommand() {
   return new Command('plan')
     .description(
-      'What Enforce would do now for spec files that need not be applied, as a diff. Reads through the worker and writes nothing. Exit code 0: nothing to do, 6: changes pending, 3: something could not be read, or no worker answered in time.',
+      'What Enforce would do now for spec files that need not be applied, as a diff. Reads through the worker and writes nothing. Exit code 0: nothing to do, 6: changes pending, 1: something is wrong that Enforce would not put right, 3: something could not be read, or no worker answered in time.',
     )
     .addOption(fileOption())
     .option(
@@ -29,25 +31,44 @@ export function planCommand() {
       'after',
       examples([
         ['holdfast plan -f release.yaml', 'in a merge request'],
+        ['holdfast plan -f keycloak-flow.yaml', 'the bound login flow beside the declared one'],
         ['holdfast plan -f release.yaml -o json | jq .planHash', 'the hash that an approval names'],
       ]),
     )
     .action(async ({ file, output, timeout: timeoutMs = TIMEOUT_MS }) => {
       const specs = await requireSpecs(file);
       const reports = await withTemporal(async (temporal) => {
-        const planned: PlanReport[] = [];
-        for (const { name, spec } of specs) {
-          const evaluation = await askPlan(temporal, name, spec, note, { timeoutMs });
-          planned.push({ kind: 'Release', name, mode: spec.mode, ...evaluation });
-        }
+        const planned: Report[] = [];
+        for (const spec of specs) planned.push(await planOf(temporal, spec, timeoutMs));
         return planned;
       });
-      if (output === 'table') print(reports.map(planView).join('\n\n'));
+      if (output === 'table') print(reports.map(viewOf).join('\n\n'));
       else printData(output, reports.length === 1 ? reports[0] : { items: reports });
-      const exitCode: ExitCode = worstPlanExitCode(reports.map(planExitCode));
+      const exitCode: ExitCode = worstPlanExitCode(reports.map(exitCodeOf));
       if (exitCode === exitCodes.undetermined) note('holdfast: undetermined: something could not be read, see above');
       process.exitCode = exitCode;
     });
+}
+
+type Report = PlanReport | FlowPlanReport;
+
+async function planOf(temporal: Temporal, { kind, name, spec }: Spec, timeoutMs: number): Promise<Report> {
+  switch (kind) {
+    case 'Release': {
+      const evaluation = await askPlan(temporal, name, spec, note, { timeoutMs });
+      return { kind, name, mode: spec.mode, ...evaluation };
+    }
+    case 'KeycloakFlow':
+      return { kind, name, ...(await askFlowPlan(temporal, name, spec, note, { timeoutMs })) };
+  }
+}
+
+function viewOf(report: Report): string {
+  return report.kind === 'Release' ? planView(report) : flowPlanView(report);
+}
+
+function exitCodeOf(report: Report): ExitCode {
+  return report.kind === 'Release' ? planExitCode(report) : flowPlanExitCode(report);
 }
 
 function parseTimeout(text: string): number {

@@ -16,6 +16,7 @@ export function rejectCommand() {
     .option('--plan <hash>', 'the plan that is meant, by its hash as status shows it')
     .option('--digest <digest>', 'the digest that is meant, its first twelve digits at least')
     .option('--target <name>', 'the target whose step is meant')
+    .option('--candidate <name>', 'the login flow that is meant, with --plan')
     .addOption(asOption())
     .addOption(reasonOption())
     .addOption(outputOption())

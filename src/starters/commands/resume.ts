@@ -13,6 +13,12 @@ export function resumeCommand() {
     .addOption(asOption())
     .addOption(reasonOption())
     .addOption(outputOption())
-    .addHelpText('after', examples([['holdfast resume release/hive', '']]))
+    .addHelpText(
+      'after',
+      examples([
+        ['holdfast resume release/hive', ''],
+        ['holdfast resume keycloakflow/shop', ''],
+      ]),
+    )
     .action((object, options) => decide(object, 'resume', {}, options));
 }

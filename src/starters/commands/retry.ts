@@ -1,5 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
+import { CliError } from '../cli-error.ts';
 import { decide } from '../decide.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { parseObjectName } from '../object-name.ts';
 import { outputOption } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
@@ -9,7 +11,7 @@ import { asOption, reasonOption } from '../who.ts';
 export function retryCommand() {
   return new Command('retry')
     .description(
-      'Tries again now: ends cooldowns, the wait after a failed preflight, and what a failure or rejection holds. What is blocked stays blocked.',
+      'Tries again now: ends cooldowns, the wait after a failed preflight, and what a failure or rejection holds. What is blocked stays blocked. A login flow: proofs are made again, candidates that were given up are tried again, binding that was stopped goes on.',
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .option('--target <name>', 'this target alone [all]')
@@ -24,10 +26,15 @@ export function retryCommand() {
       'after',
       examples([
         ['holdfast retry release/hive', ''],
+        ['holdfast retry keycloakflow/shop', ''],
         ["holdfast retry release/hive --target north --skip-preflight --reason 'north is sick; this is the cure'", ''],
       ]),
     )
-    .action((object, options) =>
-      decide(object, 'retry', { target: options.target, skipPreflight: options.skipPreflight }, options),
-    );
+    .action(async (object, options) => {
+      const { target, skipPreflight } = options;
+      if (object.kind !== 'Release' && (target !== undefined || skipPreflight !== undefined)) {
+        throw new CliError(exitCodes.invalid, `a ${object.kind} has no targets and no preflight; retry it as a whole`);
+      }
+      await decide(object, 'retry', { target, skipPreflight }, options);
+    });
 }

@@ -1,7 +1,13 @@
 import { Command } from '@commander-js/extra-typings';
+import type { KeycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
+import { workflowIdOf } from '../by-kind.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { untilInterrupted } from '../interrupt.ts';
+import { flowLooks } from '../keycloak-flow/await-run.ts';
+import { describeFlowChanges } from '../keycloak-flow/changes.ts';
+import { askFlowStatus } from '../keycloak-flow/flow-client.ts';
+import { flowStatusView } from '../keycloak-flow/status-view.ts';
 import { formatObjectName, parseObjectName, type ObjectName } from '../object-name.ts';
 import { outputOption, printData, type Format } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
@@ -10,9 +16,10 @@ import { createProgress } from '../output/progress.ts';
 import { visible } from '../output/visible.ts';
 import { describeChanges } from '../release/changes.ts';
 import { looks } from '../release/follow.ts';
-import { askStatus, whenEnded } from '../release/release-client.ts';
+import { askStatus } from '../release/release-client.ts';
 import { statusView } from '../release/status-view.ts';
 import { withTemporal, type Temporal } from '../temporal/connect.ts';
+import { whenEnded } from '../temporal/ended.ts';
 
 const clearScreen = '\u001b[2J\u001b[3J\u001b[H';
 
@@ -20,7 +27,7 @@ const clearScreen = '\u001b[2J\u001b[3J\u001b[H';
 export function statusCommand() {
   return new Command('status')
     .description(
-      'How it is: phase, what it waits for, since when, who can lift that and what happens next; pins and blocks, and each target.',
+      'How it is: phase, what it waits for, since when, who can lift that and what happens next. Of a release: pins, blocks and each target; of a login flow: what is bound, what waits to be, each pass, and the difference as a tree.',
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .option('-w, --watch', 'go on: on a terminal the view is kept fresh, elsewhere each change is a line')
@@ -30,48 +37,82 @@ export function statusCommand() {
       examples([
         ['holdfast status release/hive', ''],
         ['holdfast status release/hive --watch', 'until Ctrl-C (exit code 130)'],
+        ['holdfast status keycloakflow/shop', ''],
         ["holdfast status release/hive -o json | jq -r '.waiting.for'", ''],
       ]),
     )
-    .action(async (object, { watch = false, output }) => {
-      await withTemporal(async (temporal) => {
-        if (watch) return follow(temporal, object, output);
-        const ended = await whenEnded(temporal, object.name);
-        const status = await askStatus(temporal, object.name);
-        if (ended !== null) note(`${formatObjectName(object)} has ${ended.how}; this is how it was:`);
-        if (output === 'table') print(statusView(status));
-        else printData(output, status);
-        // Nobody looks after its targets any more, and how they are now was not asked.
-        if (ended?.completed === false) process.exitCode = exitCodes.undetermined;
-      });
+    .action((object, { watch = false, output }) => {
+      switch (object.kind) {
+        case 'Release':
+          return show(object, releases, watch, output);
+        case 'KeycloakFlow':
+          return show(object, flows, watch, output);
+      }
     });
 }
 
-async function follow(temporal: Temporal, object: ObjectName, output: Format): Promise<void> {
+/** How one kind is looked at and shown. */
+interface Shown<S extends { readonly asOf: string }> {
+  readonly ask: (temporal: Temporal, name: string) => Promise<S>;
+  readonly looks: (
+    temporal: Temporal,
+    name: string,
+    options: { readonly signal: AbortSignal; readonly say: (line: string) => void },
+  ) => AsyncIterable<{ readonly status: S }>;
+  readonly view: (status: S) => string;
+  readonly changes: (before: S, after: S) => readonly string[];
+}
+
+const releases: Shown<ReleaseStatus> = { ask: askStatus, looks, view: statusView, changes: describeChanges };
+
+const flows: Shown<KeycloakFlowStatus> = {
+  ask: askFlowStatus,
+  looks: flowLooks,
+  view: flowStatusView,
+  changes: describeFlowChanges,
+};
+
+async function show<S extends { readonly asOf: string }>(
+  object: ObjectName,
+  shown: Shown<S>,
+  watch: boolean,
+  output: Format,
+): Promise<void> {
+  await withTemporal(async (temporal) => {
+    if (watch) return follow(temporal, object, shown, output);
+    const ended = await whenEnded(temporal, workflowIdOf(object));
+    const status = await shown.ask(temporal, object.name);
+    if (ended !== null) note(`${formatObjectName(object)} has ${ended.how}; this is how it was:`);
+    if (output === 'table') print(shown.view(status));
+    else printData(output, status);
+    // Nobody looks after it any more, and how it is now was not asked.
+    if (ended?.completed === false) process.exitCode = exitCodes.undetermined;
+  });
+}
+
+async function follow<S extends { readonly asOf: string }>(
+  temporal: Temporal,
+  object: ObjectName,
+  { looks: lookAgain, view, changes }: Shown<S>,
+  output: Format,
+): Promise<void> {
   const signal = untilInterrupted();
   const progress = createProgress();
   const live = output === 'table' && process.stdout.isTTY;
-  let before: ReleaseStatus | null = null;
-  for await (const { status } of looks(temporal, object.name, { signal, say: progress.say })) {
-    if (live)
-      process.stdout.write(`${clearScreen}${visible(statusView(status))}\n\nCtrl-C leaves; the release goes on.\n`);
-    else if (output === 'table') showChanges(before, status);
-    else if (before === null || differs(before, status)) printLine(output, status);
+  let before: S | null = null;
+  for await (const { status } of lookAgain(temporal, object.name, { signal, say: progress.say })) {
+    if (live) process.stdout.write(`${clearScreen}${visible(view(status))}\n\nCtrl-C leaves; it goes on.\n`);
+    else if (output !== 'table') {
+      if (before === null || differs(before, status)) printLine(output, status);
+    } else if (before === null) print(view(status));
+    else for (const line of changes(before, status)) print(`${status.asOf.replace(/\.\d+Z$/, 'Z')} ${line}`);
     before = status;
   }
   note(`Left; ${formatObjectName(object)} goes on.`);
   process.exitCode = exitCodes.interrupted;
 }
 
-function showChanges(before: ReleaseStatus | null, status: ReleaseStatus): void {
-  if (before === null) {
-    print(statusView(status));
-    return;
-  }
-  for (const line of describeChanges(before, status)) print(`${status.asOf.replace(/\.\d+Z$/, 'Z')} ${line}`);
-}
-
-function printLine(output: Exclude<Format, 'table'>, status: ReleaseStatus): void {
+function printLine(output: Exclude<Format, 'table'>, status: object): void {
   if (output === 'json') print(JSON.stringify(status));
   else {
     print('---');
@@ -80,8 +121,8 @@ function printLine(output: Exclude<Format, 'table'>, status: ReleaseStatus): voi
 }
 
 /** When somebody asked, and when it was looked at last, is no change. */
-const instants = { asOf: '', evaluatedAt: '' };
+const instants = { asOf: '', evaluatedAt: '', readAt: '' };
 
-function differs(before: ReleaseStatus, after: ReleaseStatus): boolean {
+function differs(before: object, after: object): boolean {
   return JSON.stringify({ ...before, ...instants }) !== JSON.stringify({ ...after, ...instants });
 }

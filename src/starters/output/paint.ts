@@ -7,20 +7,26 @@ export function paint(colour: 'red' | 'green' | 'yellow' | 'cyan' | 'dim' | 'bol
   return styleText(colour, text, { stream: process.stdout });
 }
 
-/** The phase of a release or target in the colour of what it means: fine, on the way, wants a person, broken, not known. */
+/** The phase or outcome of something in the colour of what it means: fine, on the way, wants a person, broken, not known. */
 export function paintPhase(phase: string): string {
   switch (phase) {
     case 'Current':
     case 'Promoted':
+    case 'Converged':
+    case 'Bound':
       return paint('green', phase);
     case 'RolledBack':
     case 'Failed':
     case 'Degraded':
+    case 'Problem':
+    case 'Refused':
       return paint('red', phase);
     case 'AwaitingApproval':
     case 'Held':
     case 'Drifted':
     case 'Aborted':
+    case 'PendingBind':
+    case 'Undetermined':
       return paint('yellow', phase);
     case 'RollingOut':
     case 'Pending':

@@ -2,15 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReleaseActivities } from '../../activities/release/port.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
 import { releaseId } from '../../workflows/release/messages.ts';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Temporal } from '../temporal/connect.ts';
-import { explainError } from '../temporal/explain-error.ts';
+import { patiently } from '../temporal/patiently.ts';
 import { askStatus } from './release-client.ts';
 
 const EVERY_MS = 1_000;
-/** A worker or server that restarts is waited for this long before a look counts as not to be had. */
-const PATIENCE_MS = 5 * 60_000;
 const LOOK_TIMEOUT_MS = 15_000;
 
 /** One look at a release. */
@@ -36,18 +32,10 @@ export async function* looks(
   options: { readonly signal: AbortSignal; readonly say: (line: string) => void },
 ): AsyncGenerator<Look, void, undefined> {
   const { signal, say } = options;
-  let silentSince: number | null = null;
+  const attempt = patiently(temporal, say);
   while (!signal.aborted) {
-    try {
-      yield await look(temporal, name);
-      silentSince = null;
-    } catch (error) {
-      const explained = explainError(error, temporal);
-      if (!(explained instanceof CliError) || explained.exitCode !== exitCodes.undetermined) throw explained;
-      if (silentSince === null) say(`no answer yet: ${explained.message}`);
-      silentSince ??= Date.now();
-      if (Date.now() - silentSince > PATIENCE_MS) throw explained;
-    }
+    const seen = await attempt(() => look(temporal, name));
+    if (seen !== null) yield seen;
     await sleep(EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,13 +1,14 @@
 import { paintPhase } from '../output/paint.ts';
 import { table } from '../output/table.ts';
-import type { Listed } from './list-releases.ts';
+import type { ReleaseStatus } from '../../domain/release/status.ts';
+import type { Listed } from '../list-entities.ts';
 
 /** Releases as `holdfast get` lists them. */
-export function listView(listed: readonly Listed[]): string {
+export function listView(listed: readonly Listed<ReleaseStatus>[]): string {
   return table(['NAME', 'PHASE', 'MODE', 'CURRENT', 'WANTED', 'WAITS FOR'], listed.map(row));
 }
 
-function row({ name, status, problem }: Listed): string[] {
+function row({ name, status, problem }: Listed<ReleaseStatus>): string[] {
   const object = `release/${name}`;
   if (status === null) return [object, 'no answer', '-', '-', '-', problem];
   const { targets, mode, effectiveMode, waiting } = status;

@@ -67,10 +67,17 @@ export function planExitCode(evaluation: Evaluation): ExitCode {
   return unknown ? exitCodes.undetermined : exitCodes.done;
 }
 
+/** From what outweighs everything to what outweighs nothing. */
+const weights: readonly ExitCode[] = [
+  exitCodes.undetermined,
+  exitCodes.invalid,
+  exitCodes.failed,
+  exitCodes.changesPending,
+];
+
 /** The exit code of several plans: what could not be determined outweighs changes, and changes outweigh nothing to do. */
 export function worstPlanExitCode(codes: readonly ExitCode[]): ExitCode {
-  if (codes.includes(exitCodes.undetermined)) return exitCodes.undetermined;
-  return codes.includes(exitCodes.changesPending) ? exitCodes.changesPending : exitCodes.done;
+  return weights.find((code) => codes.includes(code)) ?? exitCodes.done;
 }
 
 function row(target: TargetView): string[] {

@@ -1,4 +1,3 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { unpack } from '../../domain/core/packed.ts';
 import type { ReleaseHistory } from '../../domain/release/history.ts';
 import type { ReleaseSpec } from '../../domain/release/spec.ts';
@@ -13,10 +12,10 @@ import {
   type ActionAnswer,
   type ACTIONS,
 } from '../../workflows/release/messages.ts';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import type { Temporal } from '../temporal/connect.ts';
-import { askWorker, isSilence, tellWorker } from '../temporal/answer.ts';
+import type { Decider } from '../who.ts';
+import { askWorker, tellWorker } from '../temporal/answer.ts';
+import { applyEntity, type Applied, type Entity } from '../temporal/apply-entity.ts';
 
 /** The calls that commands make to the workflows of releases. Errors of Temporal are explained by `withTemporal`. */
 
@@ -25,9 +24,6 @@ const ANSWER_TIMEOUT_MS = 10_000;
 const DECISION_TIMEOUT_MS = 30_000;
 
 export type ActionName = (typeof ACTIONS)[number];
-
-/** Who decides, and why. */
-export type Decider = { readonly by: string; readonly reason: string };
 
 /** How a release is now. */
 export async function askStatus(
@@ -59,26 +55,6 @@ export async function askHistory(temporal: Temporal, name: string): Promise<Rele
   );
 }
 
-/** How a release ended. */
-export interface Ended {
-  /** Such as `ended (completed 2026-11-30T07:08:12.000Z)`. */
-  readonly how: string;
-  /** It handed its targets back. One that did not was ended from outside, and left them as they were at that moment. */
-  readonly completed: boolean;
-}
-
-/** How and when a release ended; null while it runs. */
-export async function whenEnded(temporal: Temporal, name: string): Promise<Ended | null> {
-  const { status, closeTime } = await temporal.client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
-    temporal.client.workflow.getHandle(releaseId(name)).describe(),
-  );
-  if (status.name === 'RUNNING' || status.name === 'PAUSED') return null;
-  return {
-    how: `ended (${status.name.toLowerCase()} ${closeTime?.toISOString() ?? ''})`,
-    completed: status.name === 'COMPLETED',
-  };
-}
-
 /**
  * Asks a release to do something, and waits until it was accepted.
  *
@@ -98,13 +74,6 @@ export async function sendAction(
   );
 }
 
-/** What became of an `apply`. */
-export interface Applied {
-  readonly result: 'created' | 'configured' | 'unchanged';
-  /** What the release said to its new spec; null where it was created. */
-  readonly message: string | null;
-}
-
 /** Starts a release, or gives the one that runs its new spec. Doing it twice is doing it once. */
 export async function applyRelease(
   temporal: Temporal,
@@ -112,26 +81,16 @@ export async function applyRelease(
   spec: ReleaseSpec,
   decider: Decider,
 ): Promise<Applied> {
-  try {
-    await temporal.client.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
-      temporal.client.workflow.start(RELEASE_WORKFLOW, {
-        workflowId: releaseId(name),
-        taskQueue: RELEASE_QUEUE,
-        args: [{ name, spec }],
-        staticSummary: `Release ${name}: ${spec.image} on ${spec.targets.length} target(s)`,
-      }),
-    );
-    return { result: 'created', message: null };
-  } catch (error) {
-    if (isSilence(error)) {
-      throw new CliError(
-        exitCodes.undetermined,
-        `Temporal at ${temporal.address} did not answer in time, so whether release/${name} was created is not known; apply it again, which does nothing twice`,
-      );
-    }
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
-  const before = await askStatus(temporal, name);
-  const { message, generation } = await sendAction(temporal, name, 'applySpec', { ...decider, spec });
-  return { result: generation === before.generation ? 'unchanged' : 'configured', message };
+  const entity: Entity = {
+    type: RELEASE_WORKFLOW,
+    id: releaseId(name),
+    taskQueue: RELEASE_QUEUE,
+    input: { name, spec },
+    summary: `Release ${name}: ${spec.image} on ${spec.targets.length} target(s)`,
+  };
+  return applyEntity(temporal, entity, async () => {
+    const before = await askStatus(temporal, name);
+    const { message, generation } = await sendAction(temporal, name, 'applySpec', { ...decider, spec });
+    return { changed: generation !== before.generation, message };
+  });
 }

@@ -1,11 +1,10 @@
 import type { ReleaseStatus } from '../../domain/release/status.ts';
 import type { TargetStatus } from '../../domain/release/target-status.ts';
+import { factLine, type Fact } from '../output/facts.ts';
 import { span, toSeconds } from '../output/instants.ts';
 import { paint, paintPhase } from '../output/paint.ts';
 import { table } from '../output/table.ts';
 import { shortImage } from './short-image.ts';
-
-type Fact = readonly [name: string, value: string];
 
 /** A release as `holdfast status` shows it to people: how it is, what it waits for, what people decided, its targets. */
 export function statusView(status: ReleaseStatus): string {
@@ -26,10 +25,6 @@ export function statusView(status: ReleaseStatus): string {
     '',
     conditionTable(status),
   ].join('\n');
-}
-
-function factLine([name, value]: Fact): string {
-  return `  ${`${name}:`.padEnd(13)}${value.replaceAll('\n', `\n${' '.repeat(15)}`)}`;
 }
 
 function evaluatedAt({ evaluatedAt: at, asOf, rollout, phase }: ReleaseStatus): string {

@@ -1,7 +1,9 @@
 import type { FlowInput } from '../../activities/keycloak/port.ts';
+import type { Mode } from '../../domain/core/mode.ts';
 import { modeOfCommand } from '../../domain/keycloak-flow/effective-mode.ts';
 import { proofNotMade } from '../../domain/keycloak-flow/proof.ts';
 import type { RunCommand, RunResult } from '../../domain/keycloak-flow/run.ts';
+import type { KeycloakFlowSpec } from '../../domain/keycloak-flow/spec.ts';
 import type { KeycloakFlowState } from '../../domain/keycloak-flow/state.ts';
 import { read, write } from './activities.ts';
 
@@ -10,7 +12,7 @@ export async function execute(
   state: KeycloakFlowState,
   command: Exclude<RunCommand, { do: 'done' }>,
 ): Promise<RunResult> {
-  const input = inputOf(state, command.do);
+  const input = inputOf(state.name, state.spec, modeOfCommand(state, command.do));
   switch (command.do) {
     case 'observe':
       return {
@@ -70,16 +72,9 @@ export async function execute(
   }
 }
 
-function inputOf(state: KeycloakFlowState, command: RunCommand['do']): FlowInput {
-  const { server, desired, bind, probe } = state.spec;
-  return {
-    name: state.name,
-    server,
-    mode: modeOfCommand(state, command),
-    desired,
-    bind: bind ?? null,
-    probeClient: probe?.client ?? null,
-  };
+/** What every activity is told. */
+export function inputOf(name: string, { server, desired, bind, probe }: KeycloakFlowSpec, mode: Mode): FlowInput {
+  return { name, server, mode, desired, bind: bind ?? null, probeClient: probe?.client ?? null };
 }
 
 /** As the Temporal UI names it. */

@@ -1,6 +1,8 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Packed } from '../../domain/core/packed.ts';
 import { actionNames, type KeycloakFlowAction } from '../../domain/keycloak-flow/actions.ts';
+import type { KeycloakFlowHistory } from '../../domain/keycloak-flow/history.ts';
+import type { FlowPlan } from '../../domain/keycloak-flow/plan.ts';
 import type { KeycloakFlowSpec } from '../../domain/keycloak-flow/spec.ts';
 import type { KeycloakFlowState } from '../../domain/keycloak-flow/state.ts';
 import type { KeycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
@@ -10,6 +12,9 @@ import type { KeycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
 /** Of its own, so that the worker that talks to Keycloak can have an account of its own. */
 export const KEYCLOAK_FLOW_QUEUE = 'holdfast-keycloak-flow';
 
+export const KEYCLOAK_FLOW_WORKFLOW = 'keycloakFlowWorkflow';
+export const KEYCLOAK_FLOW_PLAN_WORKFLOW = 'planKeycloakFlow';
+
 /** Workflow id of a KeycloakFlow. */
 export function keycloakFlowId(name: string): string {
   return `keycloakflow/${name}`;
@@ -18,13 +23,28 @@ export function keycloakFlowId(name: string): string {
 export interface KeycloakFlowInput {
   readonly name: string;
   readonly spec: KeycloakFlowSpec;
+  /** The first run binds nothing. [false] */
+  readonly noBind?: boolean;
   /** Carried through continue-as-new; absent on the first run and after a terminate. */
   readonly carried?: Packed<KeycloakFlowState>;
 }
 
 export interface KeycloakFlowAnswer {
-  /** What was done, as a sentence. */
+  /** Who decided: as a signature proved, else as claimed. */
+  readonly by: string;
+  /** What was done, as a sentence that goes on from who. */
   readonly message: string;
+  /** Of the spec after it. */
+  readonly generation: number;
+}
+
+export interface FlowPlanInput {
+  readonly name: string;
+  readonly spec: KeycloakFlowSpec;
+}
+
+export interface FlowPlanOutput {
+  readonly plan: Packed<FlowPlan>;
 }
 
 type Kind = KeycloakFlowAction['action'];
@@ -34,6 +54,7 @@ export type KeycloakFlowPayload = Omit<KeycloakFlowAction, 'action'> & Record<st
 /** The actions people may take; each is an Update and, for the Temporal UI and CLI, a Signal of the same name. */
 export const KEYCLOAK_FLOW_ACTIONS: readonly Kind[] = actionNames;
 
+export const keycloakFlowHistoryQuery = defineQuery<KeycloakFlowHistory>('history');
 export const keycloakFlowStatusQuery = defineQuery<KeycloakFlowStatus>('status');
 
 export function keycloakFlowUpdate(name: Kind) {

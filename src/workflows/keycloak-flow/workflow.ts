@@ -12,11 +12,13 @@ import type { Notification } from '../../domain/core/notification.ts';
 import { pack, unpack } from '../../domain/core/packed.ts';
 import { parseAction, type KeycloakFlowAction } from '../../domain/keycloak-flow/actions.ts';
 import { advanceRun } from '../../domain/keycloak-flow/advance-run.ts';
+import { decider } from '../../domain/keycloak-flow/apply-approval.ts';
 import { applyAction, recordRefusal, whyRefused } from '../../domain/keycloak-flow/apply-action.ts';
 import { approvalToVerify, needsVerification } from '../../domain/keycloak-flow/apply-approval.ts';
 import { applyRunResult } from '../../domain/keycloak-flow/apply-run-result.ts';
 import { finishRun } from '../../domain/keycloak-flow/finish-run.ts';
 import { initialState } from '../../domain/keycloak-flow/initial-state.ts';
+import { keycloakFlowHistory } from '../../domain/keycloak-flow/history.ts';
 import { newRun } from '../../domain/keycloak-flow/run.ts';
 import { keycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
 import { statusText } from '../../domain/keycloak-flow/status-text.ts';
@@ -25,8 +27,10 @@ import { execute } from './execute.ts';
 import {
   KEYCLOAK_FLOW_ACTIONS,
   keycloakFlowSignal,
+  keycloakFlowHistoryQuery,
   keycloakFlowStatusQuery,
   keycloakFlowUpdate,
+  type KeycloakFlowAnswer,
   type KeycloakFlowInput,
 } from './messages.ts';
 import { keycloakFlowSearchAttributes } from './search-attributes.ts';
@@ -40,7 +44,7 @@ import { keycloakFlowSearchAttributes } from './search-attributes.ts';
  */
 export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<void> {
   let state = input.carried === undefined ? initialState(input.name, input.spec, Date.now()) : unpack(input.carried);
-  let wanted: { readonly noBind: boolean } | null = { noBind: false };
+  let wanted: { readonly noBind: boolean } | null = { noBind: input.noBind ?? false };
   let releasing = false;
   let published = '';
   let telling: Promise<unknown> = Promise.resolve();
@@ -49,8 +53,9 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
   const continuing = (): boolean => workflowInfo().continueAsNewSuggested;
 
   setHandler(keycloakFlowStatusQuery, status);
+  setHandler(keycloakFlowHistoryQuery, () => keycloakFlowHistory(state));
   for (const name of KEYCLOAK_FLOW_ACTIONS) {
-    const act = async (payload: unknown): Promise<string> => {
+    const act = async (payload: unknown): Promise<KeycloakFlowAnswer> => {
       if (releasing) throw refusal('its ownership is being released, so that nothing more is done for it');
       const action = await verified(parse(name, payload));
       const answer = applyAction(state, action, Date.now());
@@ -60,9 +65,10 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
       if (answer.effect === 'run') wanted = { noBind: answer.noBind || wanted?.noBind === true };
       if (answer.effect === 'release') releasing = true;
       describe();
-      return answer.record;
+      const by = action.action === 'approve' ? decider(action) : action.by;
+      return { by, message: answer.record, generation: state.generation };
     };
-    const recorded = async (payload: unknown, asked: string): Promise<string> => {
+    const recorded = async (payload: unknown, asked: string): Promise<KeycloakFlowAnswer> => {
       try {
         return await act(payload);
       } catch (error) {
@@ -70,7 +76,7 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
         throw error;
       }
     };
-    setHandler(keycloakFlowUpdate(name), async (payload) => ({ message: await recorded(payload, name) }), {
+    setHandler(keycloakFlowUpdate(name), (payload) => recorded(payload, name), {
       validator: (payload) => {
         const action = parse(name, payload);
         const why = whyRefusedNow(action);

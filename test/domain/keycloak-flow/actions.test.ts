@@ -152,7 +152,7 @@ describe('what a person asks for', () => {
     s.act('rollback');
     s.flow();
     s.act('setMode', { mode: 'Shadow' });
-    expect(s.act('liftHold')).toMatch(/set-mode Enforce first/);
+    expect(s.act('liftHold')).toMatch(/set-mode keycloakflow\/shop-login Enforce/);
   });
 
   test('a spec of another realm is another KeycloakFlow', () => {
@@ -220,7 +220,9 @@ describe('what is waited for', () => {
     s.flow();
     expect(waitingOf(s.state)).toMatchObject({
       who: 'person',
-      next: expect.stringMatching(/^holdfast approve keycloakflow\/shop-login --candidate .*, or reject$/) as string,
+      next: expect.stringMatching(
+        /^holdfast approve keycloakflow\/shop-login --candidate .*; or holdfast reject keycloakflow\/shop-login --candidate .* --plan sha256:/,
+      ) as string,
     });
     s.bindSwitch = 'false';
     s.flow();

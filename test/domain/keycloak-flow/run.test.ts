@@ -448,7 +448,7 @@ describe('a rollback', () => {
   test('in Shadow is refused with the way out', () => {
     const s = boundBySwitch();
     s.act('setMode', { mode: 'Shadow' });
-    expect(s.act('rollback')).toMatch(/mode Shadow writes nothing.*set-mode Enforce/);
+    expect(s.act('rollback')).toMatch(/mode Shadow writes nothing.*set-mode keycloakflow\/shop-login Enforce/);
     expect(s.state.hold).toBeNull();
   });
 });

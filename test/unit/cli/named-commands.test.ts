@@ -10,16 +10,24 @@ import {
   decideCommands,
   pinCommand,
 } from '../../../src/domain/release/commands.ts';
+import * as flow from '../../../src/domain/keycloak-flow/commands.ts';
 import { runHere } from './run-here.ts';
 
 const src = fileURLToPath(new URL('../../../src', import.meta.url));
 const hash = `sha256:${'d1'.repeat(32)}`;
 const digest = `sha256:${'b1'.repeat(32)}`;
+const pending: flow.Asked['pending'] = {
+  offer: { realm: 'shop', from: 'browser', candidate: 'browser-mfa-9f86d081884c', treeHash: '0', proof: 'notMade' },
+  offerHash: hash,
+  reason: 'AwaitingApproval',
+  since: 0,
+};
+const flowVerbs = ['lift-hold', 'pause', 'resume', 'retry', 'rollback', 'status'] as const;
 const approvers = [{ name: 'ana', key: 'ssh-ed25519 AAAA' }];
 
-/** Commands that take a release, without one: people who paste them are refused. */
+/** Commands that take an object, without one: people who paste them are refused. */
 const incomplete =
-  /holdfast (?:abort|approve|block|history|pause|pin|reject|release-ownership|resume|retry|set-mode|status|unblock|unpin)\b(?! (?:release\/|\$\{|KIND))/;
+  /holdfast (?:abort|approve|block|history|lift-hold|pause|pin|reject|release-ownership|resume|retry|rollback|set-mode|status|unblock|unpin)\b(?! (?:(?:release|keycloakflow)\/|\$\{|KIND))/;
 
 function messagesIn(file: string): string[] {
   return readFileSync(file, 'utf8')
@@ -52,6 +60,9 @@ describe('commands that messages name', () => {
     command('status', 'hive'),
     command('unblock', 'hive', digest),
     command('unpin', 'hive'),
+    ...flow.decideCommands({ name: 'shop', spec: {}, pending }).split('; or '),
+    ...flowVerbs.map((verb) => flow.command(verb, 'shop')),
+    flow.command('set-mode', 'shop', 'Enforce'),
   ])('%s is taken as it stands', async (text) => {
     const run = await runHere(text.split(' ').slice(1), { TEMPORAL_ADDRESS: '127.0.0.1:1', HOLDFAST_USER: 'ana' });
     expect(run.stderr).toMatch(/Temporal at 127\.0\.0\.1:1 cannot be reached/);
@@ -63,5 +74,10 @@ describe('commands that messages name', () => {
       `printf %s ${hash} | ssh-keygen -Y sign -n holdfast -f ~/.ssh/id_ed25519 > approval.sig && holdfast approve release/hive --plan ${hash} --signature approval.sig`,
     );
     expect(redact(line)).toBe(line);
+    const bind = flow.approveCommand({ name: 'shop', spec: { approvers }, pending });
+    expect(bind).toBe(
+      `printf %s ${hash} | ssh-keygen -Y sign -n holdfast -f ~/.ssh/id_ed25519 > approval.sig && holdfast approve keycloakflow/shop --candidate browser-mfa-9f86d081884c --plan ${hash} --without-proof --signature approval.sig`,
+    );
+    expect(redact(bind)).toBe(bind);
   });
 });

@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleInput } from '../../domain/keycloak-flow/world.ts';
 import { runCli, stackTraceIn } from './run-cli.ts';
 
 const malformed = fileURLToPath(new URL('../../domain/core/malformed/', import.meta.url));
@@ -13,6 +14,60 @@ beforeAll(() => {
   scratch = mkdtempSync(join(tmpdir(), 'holdfast-validate-'));
 });
 afterAll(() => rmSync(scratch, { recursive: true }));
+
+/** A KeycloakFlow in a folder of its own, with a desired state in a file beside it. */
+function flowFiles(name: string, spec: object, desired?: string): { file: string; desiredFile: string } {
+  const folder = join(scratch, name);
+  mkdirSync(folder);
+  const desiredFile = join(folder, 'desired.json');
+  if (desired !== undefined) writeFileSync(desiredFile, desired);
+  const file = join(folder, 'flow.yaml');
+  writeFileSync(
+    file,
+    JSON.stringify({ apiVersion: 'holdfast.dev/v1alpha1', kind: 'KeycloakFlow', metadata: { name }, spec }),
+  );
+  return { file, desiredFile };
+}
+
+describe('the desired state of a login flow', () => {
+  test('is read from the file that the spec names, from the folder of the spec on', async () => {
+    const { file } = flowFiles('good', { desiredFile: 'desired.json' }, JSON.stringify(exampleInput()));
+    expect(await runCli(['validate', file], { cwd: '/' })).toEqual({
+      code: 0,
+      stdout: `${file}: KeycloakFlow good is valid\n`,
+      stderr: '',
+    });
+  });
+
+  test('that is wrong is refused with the line and column of its own file', async () => {
+    const input = exampleInput();
+    input.authenticatorConfig = { 'conditional-otp-platform-admin': { condUserRole: 'platform-admin', negate: false } };
+    const text = JSON.stringify(input, null, 2);
+    const { file, desiredFile } = flowFiles('bad', { desiredFile: 'desired.json' }, text);
+    const line = text.slice(0, text.indexOf('"negate"')).split('\n').length;
+    const run = await runCli(['validate', file]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(
+      `${desiredFile}:${line}:17: authenticatorConfig.conditional-otp-platform-admin.negate: expected a text, as Keycloak keeps it, got false: write "false"`,
+    );
+  });
+
+  test.each<[string, object, string]>([
+    ['neither', {}, 'spec: expected desired, or desiredFile'],
+    ['both', { desired: exampleInput(), desiredFile: 'desired.json' }, 'expected desired or desiredFile, not both'],
+  ])('is given once: %s is refused', async (name, spec, message) => {
+    const run = await runCli(['validate', flowFiles(name, spec).file]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(message);
+  });
+
+  test('that is not there is named as the file that is not there', async () => {
+    const { file, desiredFile } = flowFiles('none', { desiredFile: 'desired.json' });
+    const run = await runCli(['validate', file]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(`${desiredFile}:1:1: (file): cannot be read: there is no such file`);
+  });
+});
 
 describe('validate', () => {
   test('the example is valid', async () => {
@@ -53,7 +108,9 @@ describe('validate', () => {
   test('standard input is read as -', async () => {
     const run = await runCli(['validate', '-'], { stdin: 'apiVersion: holdfast.dev/v1alpha1\nkind: Relase\n' });
     expect(run.code).toBe(2);
-    expect(run.stderr).toContain('(stdin):2:7: kind: expected "Release", got "Relase": did you mean Release?');
+    expect(run.stderr).toContain(
+      '(stdin):2:7: kind: expected one of Release, KeycloakFlow, got "Relase": did you mean Release?',
+    );
   });
 
   test('-o json gives programs the same findings', async () => {

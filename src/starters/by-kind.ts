@@ -1,0 +1,84 @@
+import type { KeycloakFlowStatus } from '../domain/keycloak-flow/status.ts';
+import type { ReleaseStatus } from '../domain/release/status.ts';
+import { KEYCLOAK_FLOW_ACTIONS, keycloakFlowId } from '../workflows/keycloak-flow/messages.ts';
+import { ACTIONS, releaseId } from '../workflows/release/messages.ts';
+import { CliError } from './cli-error.ts';
+import { exitCodes } from './exit-codes.ts';
+import { applyFlow, askFlowStatus, sendFlowAction, type FlowActionName } from './keycloak-flow/flow-client.ts';
+import { formatObjectName, type ObjectName } from './object-name.ts';
+import { applyRelease, askStatus, sendAction, type ActionName } from './release/release-client.ts';
+import type { Spec } from './spec-files.ts';
+import type { Applied } from './temporal/apply-entity.ts';
+import type { Temporal } from './temporal/connect.ts';
+import type { Decider } from './who.ts';
+
+/** What commands do alike for every kind, each through the client of the kind. */
+
+/** How an object is now. */
+export type Status = ReleaseStatus | KeycloakFlowStatus;
+
+/** The id of its workflow. */
+export function workflowIdOf({ kind, name }: ObjectName): string {
+  switch (kind) {
+    case 'Release':
+      return releaseId(name);
+    case 'KeycloakFlow':
+      return keycloakFlowId(name);
+  }
+}
+
+export function askStatusOf(temporal: Temporal, { kind, name }: ObjectName): Promise<Status> {
+  switch (kind) {
+    case 'Release':
+      return askStatus(temporal, name);
+    case 'KeycloakFlow':
+      return askFlowStatus(temporal, name);
+  }
+}
+
+/** Starts what a spec describes, or gives what runs already its new spec. */
+export function applySpec(temporal: Temporal, spec: Spec, decider: Decider): Promise<Applied> {
+  switch (spec.kind) {
+    case 'Release':
+      return applyRelease(temporal, spec.name, spec.spec, decider);
+    case 'KeycloakFlow':
+      return applyFlow(temporal, spec.name, spec.spec, decider);
+  }
+}
+
+/**
+ * Asks an object to do something, and waits until it was accepted.
+ *
+ * @throws CliError where its kind knows no such action
+ */
+export function sendActionTo(
+  temporal: Temporal,
+  object: ObjectName,
+  action: ActionName | FlowActionName,
+  payload: Decider & Readonly<Record<string, unknown>>,
+): Promise<{ readonly by: string; readonly message: string }> {
+  switch (object.kind) {
+    case 'Release':
+      return sendAction(temporal, object.name, known(ACTIONS, action, object), payload);
+    case 'KeycloakFlow':
+      return sendFlowAction(temporal, object.name, known(KEYCLOAK_FLOW_ACTIONS, action, object), payload);
+  }
+}
+
+/**
+ * Refuses a decision that the kind does not know, before anything is asked.
+ *
+ * @throws CliError
+ */
+export function requireAction(object: ObjectName, action: ActionName | FlowActionName): void {
+  known(object.kind === 'Release' ? ACTIONS : KEYCLOAK_FLOW_ACTIONS, action, object);
+}
+
+function known<Name extends string>(names: readonly Name[], action: string, object: ObjectName): Name {
+  const name = names.find((other) => other === action);
+  if (name !== undefined) return name;
+  throw new CliError(
+    exitCodes.invalid,
+    `${formatObjectName(object)}: this is nothing that a ${object.kind} knows; what it waits for, and which command lifts that: holdfast status ${formatObjectName(object)}`,
+  );
+}
