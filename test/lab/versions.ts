@@ -22,6 +22,7 @@ export const DEBIAN_PACKAGES = {
   cni: 'containernetworking-plugins',
   busybox: 'busybox-static',
   prometheus: 'prometheus',
+  chromium: 'chromium',
 } as const;
 
 /** What downloads Maven artifacts; its own version is pinned as everything else is. */

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DEBIAN_PACKAGES, MAVEN_DEPENDENCY_PLUGIN, VERSIONS } from '../versions.ts';
 import { debianPackages } from './debian-packages.ts';
@@ -258,4 +258,27 @@ export const BUSYBOX: Program = {
   cached: nodePackages,
   file: 'bin/busybox',
   ways: ['use Debian or Ubuntu: the lab then unpacks the package busybox-static'],
+};
+
+/** Started by what is written beside the unpacked libraries, which tells it where they are. */
+const CHROMIUM_LAUNCHER = `#!/bin/sh
+here=$(dirname "$(readlink -f "$0")")
+for folder in "$here"/usr/lib/*-linux-gnu; do
+  LD_LIBRARY_PATH="$folder:$folder/pulseaudio:$LD_LIBRARY_PATH"
+done
+export LD_LIBRARY_PATH
+exec "$here/usr/lib/chromium/chromium" "$@"
+`;
+
+export const CHROMIUM: Program = {
+  name: 'chromium',
+  onPath: ['chromium', 'chromium-browser', 'google-chrome'],
+  // Some distributions have a script by that name that only says where to get it.
+  accepts: (path) => versionOf(path) !== null,
+  cached: debianPackages('chromium', [DEBIAN_PACKAGES.chromium], {
+    withMissing: true,
+    finish: (folder) => writeFileSync(join(folder, 'chromium'), CHROMIUM_LAUNCHER, { mode: 0o755 }),
+  }),
+  file: 'chromium',
+  ways: ['use Debian: the lab then unpacks the package chromium', 'put chromium on PATH'],
 };
