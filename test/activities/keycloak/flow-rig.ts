@@ -105,7 +105,7 @@ export async function startFlowRig(
   };
 }
 
-type Built = Extract<BuildOutcome, { kind: 'built' }>;
+export type Built = Extract<BuildOutcome, { kind: 'built' }>;
 
 /** Builds the first candidate. @throws Error where it does not come to that */
 export async function built(rig: FlowRig, candidate = rig.names[0] ?? ''): Promise<Built> {
