@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createKeycloakClient, type KeycloakClient } from '../activities/keycloak/client.ts';
 import { createKeycloakFlowActivities } from '../activities/keycloak/create.ts';
 import { credentialsFrom, secretsFrom } from '../activities/keycloak/credentials.ts';
+import type { KeycloakFlowDependencies } from '../activities/keycloak/dependencies.ts';
 import type { KeycloakFlowActivities } from '../activities/keycloak/port.ts';
 import type { KubernetesPort } from '../activities/kubernetes/port.ts';
+import type { Reading } from '../domain/core/verdict.ts';
 import type { WorkerConfig } from './config.ts';
 
 /**
@@ -15,6 +17,18 @@ export function keycloakFlowActivities(
   config: WorkerConfig,
   kubernetes: (cluster: string) => KubernetesPort | null,
 ): KeycloakFlowActivities {
+  return createKeycloakFlowActivities(keycloakFlowDependencies(config, kubernetes));
+}
+
+/**
+ * What KeycloakFlows reach the world through, as a configuration says.
+ *
+ * @param kubernetes the cluster of that name; null where this worker has none
+ */
+export function keycloakFlowDependencies(
+  config: WorkerConfig,
+  kubernetes: (cluster: string) => KubernetesPort | null,
+): KeycloakFlowDependencies & { readonly secret: (name: string) => Promise<Reading<string>> } {
   const sources = {
     env: (variable: string) => process.env[variable],
     readFile: (path: string) => readFile(path, 'utf8'),
@@ -25,10 +39,10 @@ export function keycloakFlowActivities(
     const credentials = credentialsFrom(clientId, clientSecret, sources);
     servers.set(name, createKeycloakClient({ ...server, credentials, ...(caFile === undefined ? {} : { caFile }) }));
   }
-  return createKeycloakFlowActivities({
+  return {
     keycloak: (name) => servers.get(name) ?? null,
     kubernetes,
     readFile: sources.readFile,
     secret: secretsFrom(config.secrets, sources),
-  });
+  };
 }

@@ -64,6 +64,10 @@ export interface KeycloakClient {
   browse(request: LoginRequest, realm: string, signal?: AbortSignal): Promise<Browsed>;
   /** Whom admin events name as us; null before the first token, and where tokens do not say. */
   userId(): string | null;
+  /**
+   * The roles that the token has for managing a realm; null before the first token, and where tokens do not say.
+   */
+  roles(realm: string): readonly string[] | null;
   close(): Promise<void>;
 }
 
@@ -171,6 +175,12 @@ export function createKeycloakClient(config: KeycloakConfig): KeycloakClient {
     send,
     browse,
     userId: () => tokens.last?.userId ?? null,
+    roles(realm) {
+      const { roles = null } = tokens.last ?? {};
+      // A client of the realm `master` manages another realm by a client of that realm's name.
+      const manages = realm === config.tokenRealm ? 'realm-management' : `${realm}-realm`;
+      return roles === null ? null : Object.hasOwn(roles, manages) ? (roles[manages] ?? []) : [];
+    },
     async close() {
       const open = await dispatcher?.catch(() => null);
       await open?.destroy();

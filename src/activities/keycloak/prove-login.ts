@@ -112,7 +112,7 @@ async function readCandidate(
 }
 
 /** What keeps a client from being logged in to; null where nothing does. */
-function unfitness(client: ClientRepresentation): string | null {
+export function unfitness(client: ClientRepresentation): string | null {
   if (client['enabled'] === false) return 'is disabled; enable it';
   if (client['standardFlowEnabled'] === false) return 'has no standard flow; turn it on';
   if (client['consentRequired'] === true) return 'asks for consent, which is no part of a flow; turn it off';

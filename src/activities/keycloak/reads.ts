@@ -13,6 +13,7 @@ import {
   readAs,
   realmSchema,
   requiredActionsSchema,
+  serverInfoSchema,
   unregisteredActionsSchema,
   type AdminEvent,
   type AuthenticatorConfig,
@@ -48,6 +49,21 @@ export interface RealmReader {
   realmUpdates(most: number): Promise<Reading<readonly AdminEvent[]>>;
   /** What is in use, and the list of flows that it was read with: four requests and one for each flow in use. */
   inUse(probeClient: string | null): Promise<InUse>;
+}
+
+/** The version of the server, such as `26.7.3`. */
+export async function serverVersion(
+  client: KeycloakClient,
+  scope: Scope,
+  signal?: AbortSignal,
+): Promise<Reading<string>> {
+  const path = formatPath(['admin', 'serverinfo']);
+  const what = `GET ${path}`;
+  const sent = await client.send({ method: 'GET', path }, scope, signal);
+  if (sent.kind === 'failed') return sent.reading;
+  if (sent.kind === 'refused') return unmeasured(what, 'Holdfast', 'error', sent.refusal.message);
+  const info = readAs(serverInfoSchema, sent.body, what);
+  return info.kind === 'read' ? read(info.value.systemInfo.version) : info;
 }
 
 export interface InUse {

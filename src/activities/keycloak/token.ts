@@ -8,6 +8,8 @@ export interface Token {
   readonly bearer: string;
   /** Whom it is of, as admin events name it; null where it does not say. */
   readonly userId: string | null;
+  /** Roles by the client that they are of; null where it does not say. */
+  readonly roles: Readonly<Record<string, readonly string[]>> | null;
   /** Epoch milliseconds by our clock, a while before it expires. */
   readonly until: number;
 }
@@ -81,17 +83,29 @@ function tokenOf(answer: Judged, asked: number, realm: string, clientId: string)
   if (!parsed.success) return unmeasured(what, 'Keycloak', 'unparsed', `${what}: the answer holds none`);
   const { access_token: bearer, expires_in: seconds } = parsed.data;
   const lifeMs = seconds * 1_000;
-  return { bearer, userId: subjectOf(bearer), until: asked + Math.max(lifeMs - marginMs, lifeMs / 2) };
+  return { bearer, ...claimsOf(bearer), until: asked + Math.max(lifeMs - marginMs, lifeMs / 2) };
 }
 
-/** The `sub` of a token, which is read only to know our own writes among the admin events. */
-function subjectOf(bearer: string): string | null {
+const claimsSchema = z.looseObject({
+  sub: z.string().optional(),
+  resource_access: z.record(z.string(), z.looseObject({ roles: z.array(z.string()) })).optional(),
+});
+
+/** Of a token, which is read only to know our own writes among the admin events, and to say what the account may do. */
+function claimsOf(bearer: string): Pick<Token, 'userId' | 'roles'> {
+  const none = { userId: null, roles: null };
+  let payload: unknown;
   try {
-    const payload = JSON.parse(Buffer.from(bearer.split('.')[1] ?? '', 'base64url').toString('utf8')) as {
-      sub?: unknown;
-    };
-    return typeof payload.sub === 'string' ? payload.sub : null;
+    payload = JSON.parse(Buffer.from(bearer.split('.')[1] ?? '', 'base64url').toString('utf8'));
   } catch {
-    return null;
+    return none;
   }
+  const claims = claimsSchema.safeParse(payload);
+  if (!claims.success) return none;
+  const { sub = null, resource_access: access } = claims.data;
+  const roles =
+    access === undefined
+      ? null
+      : Object.fromEntries(Object.entries(access).map(([client, { roles: of }]) => [client, of]));
+  return { userId: sub, roles };
 }

@@ -3,6 +3,7 @@ import type { RequestPath } from './request-path.ts';
 /** What may be asked of Keycloak, all of it. */
 export type Operation =
   | 'token'
+  | 'readServerInfo'
   | 'readRealm'
   | 'writeRealm'
   | 'listFlows'
@@ -42,6 +43,7 @@ const authentication = `${realm}/authentication`;
  */
 export const endpoints: readonly Endpoint[] = [
   { operation: 'token', method: 'POST', path: '/realms/{tokenRealm}/protocol/openid-connect/token' },
+  { operation: 'readServerInfo', method: 'GET', path: '/admin/serverinfo' },
   { operation: 'readRealm', method: 'GET', path: realm },
   { operation: 'writeRealm', method: 'PUT', path: realm },
   { operation: 'listFlows', method: 'GET', path: `${authentication}/flows` },

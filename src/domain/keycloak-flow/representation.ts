@@ -125,6 +125,9 @@ export const adminEventSchema = z.looseObject({
 export type AdminEvent = z.output<typeof adminEventSchema>;
 export const adminEventsSchema = z.array(adminEventSchema);
 
+/** `GET /admin/serverinfo`, of which only the version is read. Who has no role of a realm is told none. */
+export const serverInfoSchema = z.looseObject({ systemInfo: z.looseObject({ version: z.string().min(1) }) });
+
 /**
  * An answer held against its form. What does not have it is not measured: an HTML page of a proxy, a list cut short in
  * its middle, a field of another type.

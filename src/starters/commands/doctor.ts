@@ -1,16 +1,22 @@
 import { Command, Option } from '@commander-js/extra-typings';
 import { createRegistry } from '../../activities/registry/create.ts';
-import { modes } from '../../domain/core/mode.ts';
+import { modes, type Mode } from '../../domain/core/mode.ts';
 import { fail, unmeasured } from '../../domain/core/verdict.ts';
 import type { ReleaseSpec } from '../../domain/release/spec.ts';
+import { clustersOf } from '../../worker/clusters.ts';
 import { readWorkerConfig, type WorkerConfig } from '../../worker/config.ts';
+import { keycloakFlowDependencies } from '../../worker/keycloak-flow-activities.ts';
 import { CliError } from '../cli-error.ts';
+import type { FlowSpec } from '../desired-file.ts';
 import { checksExitCode, checksView, type Check } from '../doctor/check.ts';
+import { flowClusterNeeds } from '../doctor/flow-rights.ts';
+import { keycloakChecks } from '../doctor/keycloak-checks.ts';
 import { kubernetesChecks } from '../doctor/kubernetes-checks.ts';
 import { clusterNeeds, unknownClusters } from '../doctor/needs.ts';
 import { registryChecks } from '../doctor/registry-checks.ts';
 import { temporalChecks } from '../doctor/temporal-checks.ts';
 import { versionChecks } from '../doctor/version-checks.ts';
+import type { KindName } from '../kind-names.ts';
 import { outputOption, printData } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
 import { note, print } from '../output/print.ts';
@@ -22,7 +28,7 @@ import { explainWorkerError } from '../worker-error.ts';
 export function doctorCommand() {
   return new Command('doctor')
     .description(
-      'Looks at everything that a worker needs, from here and as you: Temporal, search attributes, workers, clocks, the clusters and what you may do there, registries, versions. Writes nothing. Exit code 1: something is wrong, 3: something could not be looked at.',
+      'Looks at everything that a worker needs, from here and as you: Temporal, search attributes, workers, clocks, the clusters and what you may do there, registries, Keycloak and the roles there, versions. Writes nothing. Exit code 1: something is wrong, 3: something could not be looked at.',
     )
     .option('-f, --file <file...>', 'look at what these specs need: their namespaces, clusters and registries')
     .option('--config <file>', 'worker configuration [$HOLDFAST_CONFIG, else the current kubeconfig context]')
@@ -32,6 +38,7 @@ export function doctorCommand() {
       'after',
       examples([
         ['holdfast doctor -f release.yaml', ''],
+        ['holdfast doctor -f keycloak-flow.yaml --config worker.yaml', 'roles, events, probe client'],
         ['holdfast doctor -f release.yaml --mode Enforce', 'before Enforce is set'],
         ['kubectl -n holdfast exec deploy/holdfast-release -- node bin/holdfast.js doctor', 'as the worker sees it'],
       ]),
@@ -39,17 +46,32 @@ export function doctorCommand() {
     .action(async ({ file = [], config: configFile = process.env.HOLDFAST_CONFIG, mode, output }) => {
       const documents = await requireSpecs(file);
       const specs = documents.flatMap((document) => (document.kind === 'Release' ? [document.spec] : []));
+      const flows = documents.flatMap((document) => (document.kind === 'KeycloakFlow' ? [document] : []));
       const config = await readConfig(configFile);
+      // Without a file it is about releases, as any cluster could have one; servers of login flows have a realm each.
+      const releases = documents.length === 0 || specs.length > 0;
+      const asked: KindName[] = [
+        ...(releases ? (['Release'] as const) : []),
+        ...(flows.length > 0 ? (['KeycloakFlow'] as const) : []),
+      ];
+      const clusters = [
+        ...(releases ? clusterNeeds(config, specs, mode) : []),
+        ...flowClusterNeeds(
+          config,
+          flows.map(({ spec }) => spec),
+        ),
+      ];
       const checks = [
         ...versionChecks(),
-        ...(await reachTemporal()),
+        ...(await reachTemporal(asked)),
         ...clusterConfigChecks(config, specs),
-        ...(await Promise.all(clusterNeeds(config, specs, mode).map(kubernetesChecks))).flat(),
+        ...(await Promise.all(clusters.map(kubernetesChecks))).flat(),
         ...(await registryChecks(createRegistry({ ...config, userAgent: 'holdfast' }), specs)),
+        ...(await examineFlows(config, flows, mode)),
       ];
       if (output === 'table') {
         print(checksView(checks));
-        if (specs.length === 0) note('Registries were not looked at: name a spec with -f.');
+        if (documents.length === 0) note('Registries and Keycloak were not looked at: name a spec with -f.');
       } else {
         printData(output, {
           checks: checks.map(({ name, verdict, fix }) => ({
@@ -73,13 +95,43 @@ async function readConfig(file: string | undefined): Promise<WorkerConfig> {
 }
 
 /** Temporal that is not reached is one line among the others. */
-async function reachTemporal(): Promise<readonly Check[]> {
+async function reachTemporal(kinds: readonly KindName[]): Promise<readonly Check[]> {
   try {
-    return await withTemporal(temporalChecks);
+    return await withTemporal((temporal) => temporalChecks(temporal, kinds));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const verdict = unmeasured('Temporal', 'this machine', 'unreachable', error.message);
     return [{ name: 'Temporal', verdict, fix: null }];
+  }
+}
+
+/** One after the other: each is a handful of requests to the server that people log in at. */
+async function examineFlows(
+  config: WorkerConfig,
+  flows: readonly FlowSpec[],
+  mode: Mode | undefined,
+): Promise<readonly Check[]> {
+  if (flows.length === 0) return [];
+  const { dependencies, problem } = await flowDependencies(config);
+  if (dependencies === null) return [problem];
+  const checks: Check[] = [];
+  for (const { name, spec } of flows) {
+    checks.push(...(await keycloakChecks(dependencies, { name, spec, mode: mode ?? spec.mode })));
+  }
+  for (const server of Object.keys(config.keycloak)) await dependencies.keycloak(server)?.close();
+  return checks;
+}
+
+/** Clusters are connected only where something is read there; that one cannot be is told with what stands in it. */
+async function flowDependencies(config: WorkerConfig) {
+  const kubernetes = await clustersOf(config).catch(() => () => null);
+  try {
+    return { dependencies: keycloakFlowDependencies(config, kubernetes), problem: null };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const fix = 'put it right under keycloak: in the worker configuration (--config)';
+    const problem: Check = { name: 'keycloak', verdict: fail('Configuration', message), fix };
+    return { dependencies: null, problem };
   }
 }
 

@@ -13,6 +13,8 @@ export interface ClusterNeeds {
   readonly mode: Mode;
   readonly read: readonly AccessReview[];
   readonly write: readonly AccessReview[];
+  /** The folder of deploy/ that grants it. */
+  readonly manifests: string;
 }
 
 const AT_ONCE = 10;
@@ -41,13 +43,17 @@ export async function kubernetesChecks(needs: ClusterNeeds): Promise<readonly Ch
       {
         name: `${name}: reads`,
         verdict: await rights(kubernetes, needs.read),
-        fix: 'kubectl apply -k deploy/release/shadow, or bind its ClusterRoles to this identity',
+        fix: `kubectl apply -k deploy/${needs.manifests}/shadow, or bind its roles to this identity`,
       },
-      {
-        name: `${name}: writes`,
-        verdict: forMode(await rights(kubernetes, needs.write), mode),
-        fix: 'kubectl apply -k deploy/release/enforce, or bind its ClusterRole to this identity; Shadow does without',
-      },
+      ...(needs.write.length === 0
+        ? []
+        : [
+            {
+              name: `${name}: writes`,
+              verdict: forMode(await rights(kubernetes, needs.write), mode),
+              fix: `kubectl apply -k deploy/${needs.manifests}/enforce, or bind its roles to this identity; Shadow does without`,
+            },
+          ]),
     ];
   } finally {
     await kubernetes.close();

@@ -50,6 +50,7 @@ export function clusterNeeds(
         ...[...new Set(incumbents.map((place) => place.namespace))].flatMap(incumbentRights),
       ],
       write: rights.flatMap(({ write }) => write),
+      manifests: 'release',
     };
   });
 }

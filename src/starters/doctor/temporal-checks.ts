@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { fail, pass, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
+import { KEYCLOAK_FLOW_QUEUE } from '../../workflows/keycloak-flow/messages.ts';
 import { RELEASE_QUEUE, RELEASE_WAIT_QUEUE } from '../../workflows/release/messages.ts';
 import { CliError } from '../cli-error.ts';
+import type { KindName } from '../kind-names.ts';
 import { span } from '../output/instants.ts';
 import type { Temporal } from '../temporal/connect.ts';
 import { explainError } from '../temporal/explain-error.ts';
@@ -14,13 +16,17 @@ import type { Check } from './check.ts';
 const SKEW_TOLERATED_MS = 5_000;
 const TIMEOUT_MS = 10_000;
 
-/** What can be wrong with Temporal once it is reached. */
-export async function temporalChecks(temporal: Temporal): Promise<readonly Check[]> {
+/**
+ * What can be wrong with Temporal once it is reached.
+ *
+ * @param kinds whose workers are to be there
+ */
+export async function temporalChecks(temporal: Temporal, kinds: readonly KindName[]): Promise<readonly Check[]> {
   return [
     await check(temporal, 'Temporal', () => server(temporal), null),
     await check(temporal, 'namespace', () => namespace(temporal), createNamespace(temporal.namespace)),
     await checkSearchAttributes(temporal),
-    await check(temporal, 'workers', () => workers(temporal), 'start one: holdfast worker'),
+    ...(await Promise.all(kinds.map((kind) => checkWorkers(temporal, kind)))),
     await check(temporal, 'clock', () => clock(temporal), 'let NTP set the clock here and on the Temporal server'),
   ];
 }
@@ -68,10 +74,19 @@ const valueTypes = {
   KeywordList: types.INDEXED_VALUE_TYPE_KEYWORD_LIST,
 } as const;
 
-async function workers(temporal: Temporal): Promise<Verdict> {
-  const pollers = await countPollers(temporal, RELEASE_QUEUE);
-  if (pollers > 0) return pass(`${pollers} on ${RELEASE_QUEUE} (and on ${RELEASE_WAIT_QUEUE} for waits)`);
-  return fail('NoWorker', `none polls ${RELEASE_QUEUE}: nothing is looked at and nothing is carried out`);
+const queues: Readonly<Record<KindName, { readonly name: string; readonly queue: string; readonly more: string }>> = {
+  Release: { name: 'workers', queue: RELEASE_QUEUE, more: ` (and on ${RELEASE_WAIT_QUEUE} for waits)` },
+  KeycloakFlow: { name: 'workers of login flows', queue: KEYCLOAK_FLOW_QUEUE, more: '' },
+};
+
+function checkWorkers(temporal: Temporal, kind: KindName): Promise<Check> {
+  const { name, queue, more } = queues[kind];
+  const measure = async (): Promise<Verdict> => {
+    const pollers = await countPollers(temporal, queue);
+    if (pollers > 0) return pass(`${pollers} on ${queue}${more}`);
+    return fail('NoWorker', `none polls ${queue}: nothing is looked at and nothing is carried out`);
+  };
+  return check(temporal, name, measure, 'start one: holdfast worker');
 }
 
 /**

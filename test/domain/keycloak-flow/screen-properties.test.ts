@@ -10,6 +10,7 @@ import { realm } from './world.ts';
 
 /** What may be sent at all, said a second time and in another way than the list under test. */
 const listed = [
+  /^GET \/admin\/serverinfo$/,
   /^POST \/realms\/shop\/protocol\/openid-connect\/token$/,
   /^(GET|PUT) \/admin\/realms\/shop$/,
   /^(GET|POST) \/admin\/realms\/shop\/authentication\/flows$/,
