@@ -458,7 +458,7 @@ export const mutants: readonly Mutant[] = [
     id: 'rule',
     what: 'a hold does not keep from binding',
     file: 'keycloak-flow/bind.ts',
-    from: `  if (hold !== null) return pending('Held', heldBy(hold, offer));
+    from: `  if (hold !== null) return pending('Held', heldBy(name, hold, offer));
 `,
     to: '',
     tests: 'outranks the switch until it is lifted',

@@ -46,6 +46,12 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./commands/schema.ts')).schemaCommand(),
   },
   {
+    name: 'render',
+    summary: 'render what a realm is to be from its import, or check that a file is current',
+    group: files,
+    load: async () => (await import('./commands/render.ts')).renderCommand(),
+  },
+  {
     name: 'plan',
     summary: 'what Enforce would do now, as a diff; writes nothing',
     group: files,

@@ -77,7 +77,8 @@ export function checkRendered(committed: DesiredState, rendered: DesiredState): 
   return differences;
 }
 
-function realmOf(document: unknown): { realm: unknown; path: Path } {
+/** The realm in a document, and where in it. */
+export function realmOf(document: unknown): { realm: unknown; path: Path } {
   if (!isObject(document) || typeof document['kind'] !== 'string' || !operatorKinds.includes(document['kind'])) {
     return { realm: document, path: [] };
   }
