@@ -79,7 +79,9 @@ async function write(rendered: DesiredState, file: string): Promise<void> {
 }
 
 function asText(rendered: DesiredState, format: 'json' | 'yaml'): string {
-  return format === 'json' ? JSON.stringify(rendered, null, 2) : stringify(rendered, { lineWidth: 0, compat: 'yaml-1.1' }).trimEnd();
+  return format === 'json'
+    ? JSON.stringify(rendered, null, 2)
+    : stringify(rendered, { lineWidth: 0, compat: 'yaml-1.1' }).trimEnd();
 }
 
 function refused(findings: readonly Finding[]): CliError {
