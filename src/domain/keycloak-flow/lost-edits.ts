@@ -7,7 +7,7 @@ export interface LostEdit {
   readonly at: number;
   /** The client and user of the event. */
   readonly by: string;
-  /** What was lost, by field; empty where the realm keeps no details of its events, so that only the edit is known. */
+  /** What was lost, by field, attributes as `attributes.name`; empty where the realm keeps no details of its events, so that only the edit is known. */
   readonly values: JsonObject;
 }
 
@@ -33,6 +33,7 @@ export function lostEdits(
   window: EditWindow,
   write: { readonly before: JsonObject; readonly sent: JsonObject; readonly after: JsonObject },
 ): LostEdit[] {
+  const [before, after] = [byAttribute(write.before), byAttribute(write.after)];
   return events
     .filter((event) => event.operationType === 'UPDATE' && (event.resourceType ?? 'REALM') === 'REALM')
     .filter((event) => event.time >= window.from && event.time <= window.until)
@@ -41,11 +42,18 @@ export function lostEdits(
       const edit = { at: event.time, by: whoOf(event) };
       const set = representation(event);
       if (set === null) return [{ ...edit, values: {} }];
-      const values = Object.entries(set).filter(
-        ([field, value]) => !sameJson(write.before[field], value) && !sameJson(write.after[field], value),
+      const values = Object.entries(byAttribute(set)).filter(
+        ([field, value]) => !sameJson(before[field], value) && !sameJson(after[field], value),
       );
       return values.length === 0 ? [] : [{ ...edit, values: Object.fromEntries(values) }];
     });
+}
+
+/** With each attribute as a field of its own: one that was lost is not to be looked for among the dozens that were not. */
+function byAttribute({ attributes, ...fields }: JsonObject): JsonObject {
+  if (!isObject(attributes)) return attributes === undefined ? fields : { ...fields, attributes };
+  const each = Object.entries(attributes).map(([name, value]) => [`attributes.${name}`, value] as const);
+  return { ...fields, ...Object.fromEntries(each) };
 }
 
 /** Another program may use our service account: what tells the two apart is what was set. */

@@ -260,9 +260,19 @@ describe('an edit in the window that no precondition closes', () => {
       {
         at: 150,
         by: 'client c1, user them, from 192.0.2.1',
-        values: { displayName: 'New name', attributes: { x: '1' } },
+        values: { displayName: 'New name', 'attributes.x': '1' },
       },
     ]);
+  });
+
+  test('of one attribute is reported as that one, and not with all others, nor for those that Keycloak adds', () => {
+    const attributes = { a: '1', theirs: 'new', b: '2' };
+    const edit = event({ representation: JSON.stringify({ ...before, attributes }) });
+    const write = { before: { ...before, attributes: { a: '1', b: '2' } }, sent };
+    const after = { ...before, browserFlow: 'candidate', attributes: { a: '1', b: '2', scimApiEnabled: 'false' } };
+    expect(lostEdits([edit], window, { ...write, after })).toMatchObject([{ values: { 'attributes.theirs': 'new' } }]);
+    const none = event({ representation: JSON.stringify({ ...before, attributes: { a: '1', b: '2' } }) });
+    expect(lostEdits([none], window, { ...write, after })).toEqual([]);
   });
 
   test('is not one where the values are there after all, or were there before', () => {
