@@ -51,13 +51,16 @@ export async function putRealm(session: Session, request: RealmWriteRequest): Pr
     return { ...after, message: `whether the realm was written is not known: ${after.message}` };
   }
   const lacking = faults(after.value);
-  if (lacking.length > 0) return lackingOutcome(sent, lacking);
-  const { lost, notVerified } = await findLostEdits(session, {
-    before: write.before,
-    sent: body,
-    after: after.value,
-    windowMs,
-  });
+  const put = { before: write.before, sent: body, after: after.value, windowMs };
+  if (lacking.length > 0) {
+    // What somebody else did at the same time may be why, and what of it was lost is to be said all the same.
+    const edits = sent.kind === 'answered' ? (await findLostEdits(session, put)).lost : [];
+    return lackingOutcome(
+      sent,
+      edits.length === 0 ? lacking : [...lacking, `an edit by somebody else was written over: ${edits.join('; ')}`],
+    );
+  }
+  const { lost, notVerified } = await findLostEdits(session, put);
   return {
     kind: 'written',
     message: sent.kind === 'answered' ? done : `${done} (its answer was lost; it was read back)`,
