@@ -131,7 +131,7 @@ export async function openStage(lab: LabEnv): Promise<Stage> {
 }
 
 /** Waits until `comes` calls back. @throws Error when it does not in time */
-async function within(ms: number, what: string, comes: (then: () => void) => void): Promise<void> {
+export async function within(ms: number, what: string, comes: (then: () => void) => void): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ${what} within ${ms} ms`)), ms);
     comes(() => {
@@ -141,7 +141,8 @@ async function within(ms: number, what: string, comes: (then: () => void) => voi
   });
 }
 
-async function registerNamespace(connection: Connection, namespace: string): Promise<void> {
+/** Makes a Temporal namespace that knows the search attributes. */
+export async function registerNamespace(connection: Connection, namespace: string): Promise<void> {
   await connection.workflowService.registerNamespace({
     namespace,
     workflowExecutionRetentionPeriod: { seconds: 24 * 60 * 60 } as never,
