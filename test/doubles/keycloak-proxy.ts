@@ -19,6 +19,10 @@ export interface Passed {
 export type Sabotage =
   /** Answered here; the server never hears of it. */
   | { readonly answer: number; readonly body?: string; readonly type?: string }
+  /** Passed on, and answered like this all the same. */
+  | { readonly reply: number; readonly body?: string; readonly type?: string }
+  /** Passed on twice, as by a gateway that tries again; the second answer comes. */
+  | 'twice'
   /** The connection is closed before the server hears of it. */
   | 'dropBefore'
   /** Passed on, and the connection closed when the server has answered. */
@@ -82,22 +86,31 @@ export async function startKeycloakProxy(target: string): Promise<KeycloakProxy>
         : text;
     const { host, authorization, accept, cookie } = incoming.headers;
     const type = incoming.headers['content-type'];
-    const answer = await request(target + path, {
-      method: method as 'GET',
-      headers: {
-        // Tokens are of the address by which they were asked for.
-        ...(host === undefined ? {} : { host }),
-        ...(authorization === undefined ? {} : { authorization }),
-        ...(accept === undefined ? {} : { accept }),
-        ...(cookie === undefined ? {} : { cookie }),
-        ...(type === undefined ? {} : { 'content-type': type }),
-      },
-      body: sent === '' ? null : sent,
-    });
+    const passOn = () =>
+      request(target + path, {
+        method: method as 'GET',
+        headers: {
+          // Tokens are of the address by which they were asked for.
+          ...(host === undefined ? {} : { host }),
+          ...(authorization === undefined ? {} : { authorization }),
+          ...(accept === undefined ? {} : { accept }),
+          ...(cookie === undefined ? {} : { cookie }),
+          ...(type === undefined ? {} : { 'content-type': type }),
+        },
+        body: sent === '' ? null : sent,
+      });
+    if (sabotage === 'twice') await (await passOn()).body.dump();
+    const answer = await passOn();
     let body = await answer.body.text();
     if (typeof sabotage === 'object' && 'afterwards' in sabotage) await sabotage.afterwards();
     if (sabotage === 'dropReply') {
       outgoing.destroy();
+      return;
+    }
+    if (typeof sabotage === 'object' && 'reply' in sabotage) {
+      entry.status = sabotage.reply;
+      outgoing.writeHead(sabotage.reply, { 'content-type': sabotage.type ?? 'application/json' });
+      outgoing.end(sabotage.body ?? '');
       return;
     }
     entry.status = answer.statusCode;
