@@ -2,6 +2,7 @@ import { mayWrite } from '../core/mode.ts';
 import { decideBind, type BindDecision } from './bind.ts';
 import { hashOfCandidate, contentHash } from './candidate-name.ts';
 import { chooseCandidate, type CandidateChoice } from './candidate.ts';
+import { command } from './commands.ts';
 import { effectiveMode, wouldDo, type EffectiveMode } from './effective-mode.ts';
 import type { BoundFacts, FlowObservation } from './observation.ts';
 import type { BindOffer } from './offer.ts';
@@ -51,9 +52,23 @@ export function decideFlow(
   const marks = realm.value.marks.value;
   const deciding = { state, run, observation, mode: effectiveMode(state), bound: bound.value, marks, now };
   if (bound.value.asDeclared) {
+    const undone = holdLost(deciding);
+    if (undone !== null) return undone;
     return result('Converged', 'AsDeclared', `the bound flow "${bound.value.alias}" is as declared`);
   }
   return foreignOwner(deciding) ?? handEdited(deciding) ?? goOn(deciding);
+}
+
+/**
+ * A rollback sticks: where the realm no longer carries the hold and the declared flow is bound again, somebody has written
+ * an older copy of the realm over it. People may be unable to log in, so that it is no convergence; what is bound is left
+ * to a person all the same.
+ */
+function holdLost({ state, marks, bound }: Deciding): FlowDecision | null {
+  const { hold, rollback, lift, name } = state;
+  if (hold === null || marks.hold !== null || rollback !== null || lift !== null) return null;
+  const message = `"${bound.alias}" is bound although binding is held by ${hold.by}, and the realm does not carry the hold: somebody wrote an older copy of the realm over it; ${command('rollback', name)}, or ${command('lift-hold', name)} to leave it bound`;
+  return result('Problem', 'HoldLost', message);
 }
 
 /** A realm has one login flow, so that it has one KeycloakFlow. */

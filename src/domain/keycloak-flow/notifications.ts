@@ -8,7 +8,7 @@ import type { KeycloakFlowState } from './state.ts';
 export const pendingOldMs = 24 * 60 * 60 * 1_000;
 
 /** What keeps people from logging in, or what somebody must stop now. */
-const pages: readonly string[] = ['BoundAway', 'ProofFailed'];
+const pages: readonly string[] = ['BoundAway', 'HoldLost', 'ProofFailed'];
 
 interface Telling {
   /** What it is about: another of these is another message. */

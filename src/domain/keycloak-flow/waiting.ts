@@ -91,6 +91,8 @@ function afterProblem(name: string, worst: PassResult | undefined, held: boolean
   switch (worst?.reason) {
     case 'Drift':
       return command('set-mode', name, 'Enforce');
+    case 'HoldLost':
+      return command('rollback', name);
     case 'BoundAway':
     case 'ProofFailed':
     case 'CandidateLeft':

@@ -421,6 +421,27 @@ describe('a rollback', () => {
     expect(s.bound).toBe('browser');
   });
 
+  test('that somebody undoes by writing an older copy of the realm over it is told of, and not called converged', () => {
+    const s = boundBySwitch();
+    const older = { browserFlow: s.bound, attributes: s.keycloak.realm.attributes };
+    s.act('rollback', { reason: 'passkeys fail' });
+    expect(s.flow()).toBe('PendingBind Held');
+    edit(s, older);
+    const before = s.keycloak.writes.length;
+    expect(s.flow()).toBe('Problem HoldLost');
+    expect(s.message()).toMatch(/held by ana.*holdfast rollback keycloakflow\/shop-login.*lift-hold/);
+    expect(s.notifications).toContain('page HoldLost');
+    expect(keycloakFlowStatus(s.state, s.now).waiting?.next).toBe('holdfast rollback keycloakflow/shop-login');
+    expect(s.keycloak.writes).toHaveLength(before);
+    s.act('rollback', { reason: 'again' });
+    expect(s.flow()).toBe('PendingBind Held');
+    expect(s.bound).toBe('browser');
+    // Or it is to stay.
+    edit(s, older);
+    s.act('liftHold');
+    expect(s.flow()).toBe('Converged AsDeclared');
+  });
+
   test('without a way back holds, and says so aloud', () => {
     const s = new Simulation();
     s.flow();
