@@ -3,17 +3,22 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
 import { createAbridger } from './demo/abridge.ts';
+import { keycloakAdmin } from './keycloak-admin.ts';
 import { kube } from './kube-api.ts';
 import { readProcesses } from './lab-process.ts';
+import { keycloakOf } from './parts/keycloak.ts';
 import { isAlive } from './process-identity.ts';
 import { GaveUp, waitFor } from './wait.ts';
 
 const lab = inject('lab');
 const main = fileURLToPath(new URL('demo/main.ts', import.meta.url));
 
+/** A machine that is busy with other things needs a minute to set a story up. */
+const PATIENCE_MS = 150_000;
+
 /** Starts the demo in the shared lab, as `npm run demo -- --lab FOLDER` does. */
-function startDemo() {
-  const child = spawn(process.execPath, [main, '--lab', lab.dir], { stdio: ['ignore', 'pipe', 'pipe'] });
+function startDemo(...story: readonly string[]) {
+  const child = spawn(process.execPath, [main, ...story, '--lab', lab.dir], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
@@ -26,10 +31,14 @@ function startDemo() {
     output: () => output,
     interrupt: () => child.kill('SIGINT'),
     says: (text: string) =>
-      waitFor(`the demo says "${text}"`, () => {
-        if (child.exitCode !== null) throw new GaveUp(`it has ended with ${child.exitCode}:\n${output}`);
-        return output.includes(text);
-      }),
+      waitFor(
+        `the demo says "${text}"`,
+        () => {
+          if (child.exitCode !== null) throw new GaveUp(`it has ended with ${child.exitCode}:\n${output}`);
+          return output.includes(text);
+        },
+        PATIENCE_MS,
+      ),
   };
 }
 
@@ -38,7 +47,9 @@ async function leftOvers(): Promise<string[]> {
   const { items } = await kube<{ items: { metadata: { name: string } }[] }>(lab, 'GET', '/api/v1/namespaces');
   const namespaces = items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith('shop-'));
   const processes = readProcesses(lab.dir)
-    .filter(({ spec, id }) => /^(worker|fake-health)-shop-/.test(spec.name) && id !== null && isAlive(id))
+    .filter(
+      ({ spec, id }) => /^((worker|fake-health)-shop|worker-login)-/.test(spec.name) && id !== null && isAlive(id),
+    )
     .map(({ spec }) => spec.name);
   const folders = readdirSync(lab.dir).filter((name) => name.startsWith('demo-'));
   return [...namespaces, ...processes, ...folders];
@@ -61,6 +72,34 @@ describe('the demo', () => {
     await demo.says('release/shop-');
     await demo.says('while it soaks');
     demo.interrupt();
+    demo.interrupt();
+    expect(await demo.ended).toBe(130);
+    expect(demo.output()).not.toContain('DID NOT HAPPEN');
+    expect(await leftOvers()).toEqual([]);
+  });
+});
+
+describe('the demo of a login flow', () => {
+  test('shows build, proof, approval, bind, a repair and the way back on a real Keycloak, and leaves nothing', async () => {
+    const keycloak = await keycloakOf(lab);
+    const demo = startDemo('keycloak');
+    const code = await demo.ended;
+    const output = demo.output();
+    expect(code, output).toBe(0);
+    expect(output.match(/^ {2}seen .*$/gm)).toHaveLength(4);
+    for (const voice of ['you', 'holdfast', 'keycloak', 'check']) {
+      expect(output).toMatch(new RegExp(`^ +\\d+\\.\\ds {2}${voice} +\\S`, 'm'));
+    }
+    expect(output).toContain('the login proof passed (6 logins)');
+    expect(output).not.toContain('\u001b');
+    expect(await leftOvers()).toEqual([]);
+    const realm = /console\/#\/(\S+)/.exec(output)?.[1] ?? '';
+    await expect(keycloakAdmin(keycloak).ask('GET', `/${realm}`)).rejects.toThrow('404');
+  });
+
+  test('takes everything down when it is left with Ctrl-C in the middle', async () => {
+    const demo = startDemo('keycloak');
+    await demo.says('$ holdfast run');
     demo.interrupt();
     expect(await demo.ended).toBe(130);
     expect(demo.output()).not.toContain('DID NOT HAPPEN');

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { request } from 'undici';
 import { createCookieJar } from '../../../src/activities/keycloak/cookie-jar.ts';
 import type { HtmlForm } from '../../../src/activities/keycloak/html-forms.ts';
-import { readLoginPage, type LoginPage } from '../../../src/activities/keycloak/login-page.ts';
+import { has, readLoginPage, type LoginPage } from '../../../src/activities/keycloak/login-page.ts';
 import { decodeBase32, totp } from '../../../src/activities/keycloak/totp.ts';
 import type { SoftwarePasskey } from '../../lab/software-passkey.ts';
 import { otpPolicy } from './probe-users.ts';
@@ -59,6 +59,24 @@ export async function holdLogin(place: HeldPlace, user: HeldUser, until: HeldPag
   return { page: held.page.page, goOn: () => login.goOn(held) };
 }
 
+/**
+ * One login from its beginning, as far as it goes without giving anything twice.
+ *
+ * @returns the pages in their order, and `code` where it comes to one
+ */
+export async function walkLogin(place: HeldPlace, user: HeldUser): Promise<string[]> {
+  const login = openHeldLogin(place, user);
+  const seen: string[] = [];
+  let at = await login.open();
+  while (at.kind === 'page') {
+    const again = seen.includes(at.page.page);
+    seen.push(at.page.page);
+    if (again || !login.canAnswer(at)) return seen;
+    at = await login.submit(at);
+  }
+  return [...seen, 'code'];
+}
+
 function openHeldLogin({ url, realm, clientId, redirectUri }: HeldPlace, user: HeldUser) {
   const jar = createCookieJar(Date.now);
   const origin = url.replace('127.0.0.1', 'localhost');
@@ -104,7 +122,9 @@ function openHeldLogin({ url, realm, clientId, redirectUri }: HeldPlace, user: H
     switch (page) {
       case 'username':
         once('username');
-        return { username: user.username };
+        if (!has(form, 'password')) return { username: user.username };
+        once('password');
+        return { username: user.username, password: user.password };
       case 'password':
         once('password');
         return { password: user.password };
@@ -156,6 +176,9 @@ function openHeldLogin({ url, realm, clientId, redirectUri }: HeldPlace, user: H
       return go('GET', `/realms/${realm}/protocol/openid-connect/auth?${query.toString()}`);
     },
     submit,
+    /** Whether there is something to give to a page; an enrolment is never given anything. */
+    canAnswer: ({ page }: Extract<Place, { kind: 'page' }>) =>
+      page.page === 'otp' ? user.totp !== null : (heldPages as readonly string[]).includes(page.page),
     async goOn(held: Extract<Place, { kind: 'page' }>): Promise<HeldEnd> {
       let at: Place = held;
       for (let step = 0; step < mostSteps && at.kind === 'page'; step++) {

@@ -14,17 +14,40 @@ const fakeHealth = fileURLToPath(new URL('fake-health.ts', import.meta.url));
 
 /** `holdfast worker`, as a process of the lab: its log lies with the others, and it ends with the lab. */
 export async function startWorker(lab: Lab, stage: Stage, undo: Undo): Promise<void> {
-  const config = join(stage.folder, 'worker.yaml');
   const clusters = { default: { kubeconfig: lab.env.kubeconfig } };
-  writeFileSync(config, JSON.stringify({ clusters, registries: { [lab.env.registry]: { plainHttp: true } } }));
+  const config = { clusters, registries: { [lab.env.registry]: { plainHttp: true } } };
+  const env = { TEMPORAL_ADDRESS: lab.env.temporalAddress };
+  await startHoldfast(lab, { name: workerName(stage), folder: stage.folder, config, env, options: [] }, undo);
+}
+
+/** @param worker `options` beside those that every worker of a demo has */
+export async function startHoldfast(
+  lab: Lab,
+  {
+    name,
+    folder,
+    config,
+    env,
+    options,
+  }: {
+    readonly name: string;
+    readonly folder: string;
+    readonly config: object;
+    readonly env: Record<string, string>;
+    readonly options: readonly string[];
+  },
+  undo: Undo,
+): Promise<void> {
+  const file = join(folder, 'worker.yaml');
+  writeFileSync(file, JSON.stringify(config));
   const { port } = await choosePorts(['port'], new Set());
-  const name = workerName(stage);
   undo(() => end(lab, name));
+  const common = ['--config', file, '--listen', `127.0.0.1:${port}`, '--log-level', 'warn'];
   await startProcess(lab.env.dir, {
     name,
     command: process.execPath,
-    args: [launcher, 'worker', '--config', config, '--listen', `127.0.0.1:${port}`, '--log-level', 'warn'],
-    env: { TEMPORAL_ADDRESS: lab.env.temporalAddress },
+    args: [launcher, 'worker', ...common, ...options],
+    env,
     ready: { kind: 'http', url: `http://127.0.0.1:${port}/readyz` },
     readyTimeoutMs: 120_000,
   });

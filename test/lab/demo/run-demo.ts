@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { follow } from './follow.ts';
-import { keepLab, setUp, type Undo } from './set-up.ts';
-import { lookAround, opening } from './surroundings.ts';
-import { tellStory } from './tell-story.ts';
+import type { Play } from './play.ts';
+import { keepLab, type Undo } from './set-up.ts';
 import { createTimeline, type Timeline } from './timeline.ts';
 
 export interface DemoOptions {
@@ -10,39 +8,32 @@ export interface DemoOptions {
   readonly keep: boolean;
   /** Of a running lab to play in; null to start one. */
   readonly labFolder: string | null;
+  readonly play: Play;
 }
 
 /** How long what was under way may take to notice that it was interrupted. */
 const SETTLE_MS = 2_000;
 
 /** Plays the whole of it. @returns the exit code: 0, 1 where something did not happen, 130 for Ctrl-C */
-export async function runDemo({ keep, labFolder }: DemoOptions): Promise<number> {
+export async function runDemo({ keep, labFolder, play }: DemoOptions): Promise<number> {
   const timeline = createTimeline(process.stdout);
   const undoing: (() => Promise<void>)[] = [];
   const undo: Undo = (what) => void undoing.push(what);
   const leaving = new AbortController();
   const interrupted = untilInterrupted(timeline, leaving);
 
-  async function play(): Promise<number> {
-    timeline.say('Holdfast demo: one release, three targets, real parts\n');
-    const log = (line: string) => timeline.say(`  set-up: ${line}`);
-    const stage = await setUp({ labFolder, log, undo, signal: leaving.signal });
-    for (const line of opening(stage)) timeline.say(line);
-    timeline.begin();
-    const follower = await follow(stage, timeline, leaving.signal);
-    undo(() => follower.stop());
-    if (labFolder !== null) undo(() => follower.terminate());
-    const allSeen = await tellStory({ stage, timeline, follower, signal: leaving.signal });
+  async function playAll(): Promise<number> {
+    const played = await play({ timeline, labFolder, undo, signal: leaving.signal });
     if (keep) {
-      keepLab(stage.lab.dir);
+      keepLab(played.labDir);
       undoing.length = 0;
-      await follower.stop();
-      for (const line of lookAround(stage)) timeline.say(line);
+      await played.stopFollowing();
+      for (const line of played.lookAround) timeline.say(line);
     }
-    return allSeen ? 0 : 1;
+    return played.allSeen ? 0 : 1;
   }
 
-  const playing = play();
+  const playing = playAll();
   try {
     return await Promise.race([playing, interrupted]);
   } catch (error) {

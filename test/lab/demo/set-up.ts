@@ -28,7 +28,7 @@ export interface SetUp {
 
 /** Starts the parts (they are built first where there are none), the shop on its first version, and the worker. */
 export async function setUp({ labFolder, log, undo, signal }: SetUp): Promise<Stage> {
-  const lab = labFolder === null ? await ownLab(log, undo) : await attachLab(labFolder);
+  const lab = labFolder === null ? await ownLab(PARTS, log, undo) : await attachLab(labFolder);
   // What stands in a lab of the demo's own goes with it.
   const tidy: Undo = labFolder === null ? () => {} : undo;
   const { env } = lab;
@@ -66,10 +66,11 @@ export function keepLab(dir: string): void {
   if (entry !== undefined) registerLab({ ...entry, owner: null });
 }
 
-async function ownLab(log: SetUp['log'], undo: Undo): Promise<Lab> {
+/** A lab of this process's own, which goes with it. */
+export async function ownLab(parts: readonly PartName[], log: SetUp['log'], undo: Undo): Promise<Lab> {
   // Before the start, so that one which is interrupted half-way is taken down, too.
   undo(takeDownOwnLab);
-  return startLab({ parts: PARTS, log });
+  return startLab({ parts, log });
 }
 
 async function takeDownOwnLab(): Promise<void> {

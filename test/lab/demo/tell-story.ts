@@ -1,15 +1,10 @@
-import { badRelease } from './bad-release.ts';
-import { approval, goodRelease } from './good-release.ts';
-import type { Teller } from './story.ts';
-import { swap } from './swap.ts';
+import type { Timeline } from './timeline.ts';
 
-/** The story in its order. Each chapter claims what the API server and the release's status must bear out. */
-const CHAPTERS = [
-  { title: 'A good release: the canary first, and its soak', tell: goodRelease },
-  { title: 'An approval given, then the rest', tell: approval },
-  { title: 'A bad release: back from the canary, no other target touched, the digest blocked', tell: badRelease },
-  { title: 'A swap behind its back: reverted', tell: swap },
-] as const;
+/** A part of a story, which claims that something happens. */
+export interface Chapter<T> {
+  readonly title: string;
+  readonly tell: (teller: T) => Promise<void>;
+}
 
 /**
  * Tells all chapters, and what was seen.
@@ -17,11 +12,14 @@ const CHAPTERS = [
  * @returns false where something did not happen as told; no chapter is begun after that
  * @throws the reason of the signal when the person leaves
  */
-export async function tellStory(teller: Teller): Promise<boolean> {
+export async function tellStory<T extends { readonly timeline: Timeline; readonly signal: AbortSignal }>(
+  teller: T,
+  chapters: readonly Chapter<T>[],
+): Promise<boolean> {
   const { timeline } = teller;
   const results: string[] = [];
   let allSeen = true;
-  for (const [index, { title, tell }] of CHAPTERS.entries()) {
+  for (const [index, { title, tell }] of chapters.entries()) {
     if (!allSeen) {
       results.push(`  not played      ${title}`);
       continue;

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { createAbridger, shorten } from './abridge.ts';
 
-/** Who tells a line: the person at the keyboard, Holdfast, the cluster itself, or the demo's own look at the cluster. */
-export type Voice = 'you' | 'holdfast' | 'cluster' | 'check';
+/** Who tells a line: the person at the keyboard, Holdfast, the system itself, or the demo's own look at that. */
+export type Voice = 'you' | 'holdfast' | 'cluster' | 'keycloak' | 'check';
 /** What a line means for the release. */
 export type Tone = 'plain' | 'good' | 'bad' | 'waits';
 
@@ -14,6 +14,8 @@ export interface Timeline {
   begin(): void;
   chapter(title: string): void;
   tell(voice: Voice, text: string, tone?: Tone): void;
+  /** Another line of what was told last, as it stands. */
+  add(text: string, tone?: Tone): void;
   /** Such as `1m 12s`. */
   elapsed(): string;
   /** From here on only `say` is heard. */
@@ -21,7 +23,7 @@ export interface Timeline {
 }
 
 const tones = { plain: null, good: 'green', bad: 'red', waits: 'yellow' } as const;
-const voices = { you: 'cyan', holdfast: 'bold', cluster: 'dim', check: 'dim' } as const;
+const voices = { you: 'cyan', holdfast: 'bold', cluster: 'dim', keycloak: 'dim', check: 'dim' } as const;
 
 /**
  * A timeline on a stream; colour only where that is a terminal and NO_COLOR is not set.
@@ -50,6 +52,11 @@ export function createTimeline(stream: NodeJS.WriteStream, now: () => number = D
       write(
         `${clock()}  ${paint(voices[voice], voice.padEnd(8))}  ${colour === null ? line : paint(colour, line)}`.trimEnd(),
       );
+    },
+    add(text, tone = 'plain') {
+      if (ended) return;
+      const colour = tones[tone];
+      write(`${' '.repeat(19)}${colour === null ? text : paint(colour, text)}`);
     },
     end: () => {
       ended = true;
