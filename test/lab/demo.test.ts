@@ -79,7 +79,8 @@ describe('the demo', () => {
   });
 });
 
-describe('the demo of a login flow', () => {
+/** Each command of it is a process of its own, which a busy machine starts slowly. */
+describe('the demo of a login flow', { timeout: 400_000 }, () => {
   test('shows build, proof, approval, bind, a repair and the way back on a real Keycloak, and leaves nothing', async () => {
     const keycloak = await keycloakOf(lab);
     const demo = startDemo('keycloak');
