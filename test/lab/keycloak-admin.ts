@@ -25,6 +25,8 @@ export interface KeycloakAdmin {
 
 /** Tokens live for a minute; one is renewed well before. */
 const renewAfterMs = 30_000;
+/** A realm that is made waits for another one that is being deleted, and both take long on a busy machine. */
+const patienceMs = 150_000;
 
 export function keycloakAdmin({ url, password }: KeycloakAccess): KeycloakAdmin {
   let token: { readonly value: string; readonly until: number } | null = null;
@@ -54,8 +56,8 @@ export function keycloakAdmin({ url, password }: KeycloakAccess): KeycloakAdmin 
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         body: body === undefined ? null : JSON.stringify(body),
-        headersTimeout: 60_000,
-        bodyTimeout: 60_000,
+        headersTimeout: patienceMs,
+        bodyTimeout: patienceMs,
       });
       const text = await answer.body.text();
       if (answer.statusCode >= 300) throw new KeycloakApiError(`${method} ${path}`, answer.statusCode, text);
