@@ -11,7 +11,8 @@ import { readWorkerConfig, type WorkerConfig } from './config.ts';
 import { serveHealth } from './http.ts';
 import { keycloakFlowActivities } from './keycloak-flow-activities.ts';
 import { createLogger } from './logger.ts';
-import { createReleaseMetrics } from './metrics.ts';
+import { createKeycloakFlowMetrics } from './metrics/keycloak-flow-metrics.ts';
+import { createReleaseMetrics } from './metrics/release-metrics.ts';
 import { releaseActivities } from './release-activities.ts';
 import { sharedActivities } from './shared-activities.ts';
 import { workflowBundle } from './workflow-bundle.ts';
@@ -73,11 +74,9 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     const client = new Client({ connection, namespace, dataConverter });
     const workers = await createWorkers(config, options.capabilities, { connection, namespace, dataConverter, logger });
     const ready = () => workers.every((w) => w.getState() === 'RUNNING');
-    const releases = createReleaseMetrics(client);
-    const health = await serveHealth(
-      options.listen ?? config.listen,
-      ready,
-      async () => (await releases()) + (await runtimeMetrics()),
+    const ours = options.capabilities.map((capability) => metricsOf[capability](client));
+    const health = await serveHealth(options.listen ?? config.listen, ready, async () =>
+      [...(await Promise.all(ours.map((text) => text()))), await runtimeMetrics()].join(''),
     );
     const stop = () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -97,6 +96,11 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     await connection.close();
   }
 }
+
+const metricsOf: Readonly<Record<Capability, (client: Client) => () => Promise<string>>> = {
+  release: createReleaseMetrics,
+  'keycloak-flow': createKeycloakFlowMetrics,
+};
 
 interface Shared {
   readonly connection: NativeConnection;

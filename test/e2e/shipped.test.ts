@@ -30,6 +30,8 @@ const folders: Readonly<Record<string, string>> = {
   Pod: 'api/v1/namespaces/NAMESPACE/pods',
   Deployment: 'apis/apps/v1/namespaces/NAMESPACE/deployments',
   PodDisruptionBudget: 'apis/policy/v1/namespaces/NAMESPACE/poddisruptionbudgets',
+  Role: 'apis/rbac.authorization.k8s.io/v1/namespaces/NAMESPACE/roles',
+  RoleBinding: 'apis/rbac.authorization.k8s.io/v1/namespaces/NAMESPACE/rolebindings',
   ClusterRole: 'apis/rbac.authorization.k8s.io/v1/clusterroles',
   ClusterRoleBinding: 'apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
 };
@@ -48,9 +50,13 @@ async function dryRun(object: Manifest): Promise<void> {
 }
 
 describe('deploy/', () => {
-  test.each(['shadow', 'enforce'])('release/%s is accepted by the API server, field by field', async (mode) => {
-    const objects = kustomized(`deploy/release/${mode}`);
-    expect(objects.length).toBeGreaterThan(8);
+  test.each([
+    ['release/shadow', 8],
+    ['release/enforce', 8],
+    ['keycloak-flow', 5],
+  ])('%s is accepted by the API server, field by field', async (folder, more) => {
+    const objects = kustomized(`deploy/${folder}`);
+    expect(objects.length).toBeGreaterThan(more);
     for (const object of objects) await dryRun(object);
   });
 
@@ -77,24 +83,34 @@ describe('deploy/', () => {
     await expect(dryRun(pod({ hostNetwork: true }))).rejects.toThrow(/violates PodSecurity/);
   });
 
-  test('the rules for Prometheus are rules, over metrics that a worker has', async () => {
-    const promtool = join(dirname(await findProgram(PROMETHEUS, () => undefined)), 'promtool');
-    expect(existsSync(promtool), `${promtool} is beside prometheus`).toBe(true);
-    const rules = fileURLToPath(new URL('../../deploy/alerts/release.yaml', import.meta.url));
-    execFileSync(promtool, ['check', 'rules', rules], { stdio: 'pipe' });
+  test.each([
+    ['release', 'release'],
+    ['keycloak-flow', 'keycloak-flow'],
+  ] as const)(
+    'the rules for Prometheus of %s are rules, over metrics that its worker has',
+    async (name, capability) => {
+      const promtool = join(dirname(await findProgram(PROMETHEUS, () => undefined)), 'promtool');
+      expect(existsSync(promtool), `${promtool} is beside prometheus`).toBe(true);
+      const path = `deploy/alerts/${name}.yaml`;
+      execFileSync(promtool, ['check', 'rules', fileURLToPath(new URL(`../../${path}`, import.meta.url))], {
+        stdio: 'pipe',
+      });
 
-    const { groups } = shippedYaml<{ groups: { rules: { expr: string }[] }[] }>('deploy/alerts/release.yaml');
-    const used = groups.flatMap(({ rules: all }) => all.flatMap(({ expr }) => expr.match(/\b[a-z]+_[a-z_]+\b/g) ?? []));
-    const worker = await startTestWorker(lab);
-    try {
-      const text = await (await fetch(`http://${worker.health}/metrics`)).text();
-      const known = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
-      expect(used.length).toBeGreaterThan(0);
-      expect(used.filter((name) => !known.has(name))).toEqual([]);
-    } finally {
-      await worker.stop();
-    }
-  });
+      const { groups } = shippedYaml<{ groups: { rules: { expr: string }[] }[] }>(path);
+      const used = groups.flatMap(({ rules: all }) =>
+        all.flatMap(({ expr }) => expr.match(/\b[a-z]+_[a-z_]+\b/g) ?? []),
+      );
+      const worker = await startTestWorker(lab, lab.kubeconfig, {}, [capability]);
+      try {
+        const text = await (await fetch(`http://${worker.health}/metrics`)).text();
+        const known = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]));
+        expect(used.length).toBeGreaterThan(0);
+        expect(used.filter((metric) => !known.has(metric))).toEqual([]);
+      } finally {
+        await worker.stop();
+      }
+    },
+  );
 });
 
 describe('the image', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { runWorker } from '../../src/worker/run-worker.ts';
+import { runWorker, type Capability } from '../../src/worker/run-worker.ts';
 import type { LabEnv } from '../lab/lab.ts';
 
 export interface TestWorker {
@@ -25,11 +25,13 @@ export interface WorkerChanges {
  *
  * @param kubeconfig as whom the worker reaches the cluster [the lab's administrator]
  * @param more further parts of its configuration
+ * @param capabilities what it works on [releases]
  */
 export async function startTestWorker(
   lab: LabEnv,
   kubeconfig = lab.kubeconfig,
   more: WorkerChanges['config'] = {},
+  capabilities: readonly Capability[] = ['release'],
 ): Promise<TestWorker> {
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-worker-'));
   const configFile = join(dir, 'worker.yaml');
@@ -44,7 +46,7 @@ export async function startTestWorker(
   let running: Promise<void> = Promise.resolve();
   const health = await new Promise<string>((resolve, reject) => {
     running = runWorker({
-      capabilities: ['release'],
+      capabilities,
       configFile,
       listen: '127.0.0.1:0',
       logLevel: 'error',

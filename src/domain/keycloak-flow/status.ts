@@ -20,6 +20,8 @@ export interface KeycloakFlowStatus {
   /** Why the effective mode is lower than the spec's; null where it is not. */
   readonly modeReason: string | null;
   readonly phase: FlowPhase;
+  /** Between runs. */
+  readonly intervalSeconds: number;
   readonly generation: number;
   readonly conditions: readonly Condition[];
   /** What people log in by; null where it could not be read. */
@@ -103,6 +105,7 @@ export function keycloakFlowStatus(state: KeycloakFlowState, now: number): Keycl
     effectiveMode: mode.mode,
     modeReason: mode.reason,
     phase: phaseOf(state),
+    intervalSeconds: spec.interval / 1_000,
     generation: state.generation,
     conditions: state.conditions,
     bound: boundStatus(state, marks),

@@ -40,11 +40,14 @@ export function flowRights(
   return rights;
 }
 
+/** Nothing is written in a cluster. */
+const manifests = { read: 'deploy/keycloak-flow', write: 'deploy/keycloak-flow' };
+
 /** What each cluster must allow for login flows; none where nothing is read there. */
 export function flowClusterNeeds(config: WorkerConfig, specs: readonly KeycloakFlowSpec[]): readonly ClusterNeeds[] {
   const rights = flowRights(config, specs);
   return clusterConfigs(config).flatMap((cluster): ClusterNeeds[] => {
     const read = rights.get(cluster.name) ?? [];
-    return read.length === 0 ? [] : [{ config: cluster, mode: 'Shadow', read, write: [], manifests: 'keycloak-flow' }];
+    return read.length === 0 ? [] : [{ config: cluster, mode: 'Shadow', read, write: [], manifests }];
   });
 }

@@ -13,8 +13,8 @@ export interface ClusterNeeds {
   readonly mode: Mode;
   readonly read: readonly AccessReview[];
   readonly write: readonly AccessReview[];
-  /** The folder of deploy/ that grants it. */
-  readonly manifests: string;
+  /** The folders that grant what is read and what is written. */
+  readonly manifests: { readonly read: string; readonly write: string };
 }
 
 const AT_ONCE = 10;
@@ -43,7 +43,7 @@ export async function kubernetesChecks(needs: ClusterNeeds): Promise<readonly Ch
       {
         name: `${name}: reads`,
         verdict: await rights(kubernetes, needs.read),
-        fix: `kubectl apply -k deploy/${needs.manifests}/shadow, or bind its roles to this identity`,
+        fix: `kubectl apply -k ${needs.manifests.read}, or bind its roles to this identity`,
       },
       ...(needs.write.length === 0
         ? []
@@ -51,7 +51,7 @@ export async function kubernetesChecks(needs: ClusterNeeds): Promise<readonly Ch
             {
               name: `${name}: writes`,
               verdict: forMode(await rights(kubernetes, needs.write), mode),
-              fix: `kubectl apply -k deploy/${needs.manifests}/enforce, or bind its roles to this identity; Shadow does without`,
+              fix: `kubectl apply -k ${needs.manifests.write}, or bind its roles to this identity; Shadow does without`,
             },
           ]),
     ];

@@ -50,7 +50,7 @@ export function clusterNeeds(
         ...[...new Set(incumbents.map((place) => place.namespace))].flatMap(incumbentRights),
       ],
       write: rights.flatMap(({ write }) => write),
-      manifests: 'release',
+      manifests: { read: 'deploy/release/shadow', write: 'deploy/release/enforce' },
     };
   });
 }

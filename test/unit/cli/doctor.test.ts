@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments, parse } from 'yaml';
 import { fail, pass, unmeasured } from '../../../src/domain/core/verdict.ts';
+import { keycloakFlowSpec } from '../../../src/domain/keycloak-flow/spec.ts';
 import { releaseSpec } from '../../../src/domain/release/spec.ts';
 import { checksExitCode, checksView } from '../../../src/starters/doctor/check.ts';
 import { clusterNeeds, unknownClusters } from '../../../src/starters/doctor/needs.ts';
@@ -12,14 +13,19 @@ import {
   nodeRights,
   releaseRights,
 } from '../../../src/starters/doctor/release-rights.ts';
+import { flowClusterNeeds, flowRights } from '../../../src/starters/doctor/flow-rights.ts';
 import { skewVerdict } from '../../../src/starters/doctor/temporal-checks.ts';
 import { versionChecks } from '../../../src/starters/doctor/version-checks.ts';
+import { readSpecs } from '../../../src/starters/spec-files.ts';
 import { searchAttributes } from '../../../src/starters/temporal/search-attributes.ts';
+import { readWorkerConfig } from '../../../src/worker/config.ts';
 import { releaseSearchAttributes } from '../../../src/workflows/release/search-attributes.ts';
+import { exampleInput } from '../../domain/keycloak-flow/world.ts';
 import { SEARCH_ATTRIBUTES } from '../../lab/parts/temporal.ts';
 import { releaseStatus } from './release-status.ts';
 import { runCli, stackTraceIn } from './run-cli.ts';
 
+const flowExample = fileURLToPath(new URL('../../../examples/keycloak-flow/keycloak-flow.yaml', import.meta.url));
 const example = fileURLToPath(new URL('../../../examples/release.yaml', import.meta.url));
 
 interface Role {
@@ -70,6 +76,38 @@ describe('what doctor asks for is what deploy/ grants', () => {
   test('in Shadow nothing that writes is among the readings', () => {
     const verbs = new Set(releaseRights('shop', kinds).read.map(({ verb }) => verb));
     expect([...verbs].sort()).toEqual(['get', 'list', 'watch']);
+  });
+});
+
+describe('what doctor asks for a login flow is what deploy/keycloak-flow grants, by name and no more', () => {
+  test('the example with the configuration that is shipped', async () => {
+    const [document] = (await readSpecs([flowExample])).specs;
+    const config = await readWorkerConfig(
+      fileURLToPath(new URL('../../../examples/keycloak-flow/worker.yaml', import.meta.url)),
+    );
+    const specs = document?.kind === 'KeycloakFlow' ? [document.spec] : [];
+    const asked = flowRights(config, specs).get('default') ?? [];
+    const rules = parseAllDocuments(
+      readFileSync(new URL('../../../deploy/keycloak-flow/rbac.yaml', import.meta.url), 'utf8'),
+    )
+      .map(
+        (each) =>
+          each.toJS() as { kind: string; rules: { resources: string[]; resourceNames: string[]; verbs: string[] }[] },
+      )
+      .find(({ kind }) => kind === 'Role')?.rules;
+    const allowed = (rules ?? []).flatMap(({ resources, resourceNames, verbs }) =>
+      resources.flatMap((resource) =>
+        resourceNames.flatMap((name) => verbs.map((verb) => `${verb} ${resource} ${name}`)),
+      ),
+    );
+    expect(asked.every(({ namespace }) => namespace === 'holdfast')).toBe(true);
+    expect(asked.map(({ verb, resource, name }) => `${verb} ${resource} ${name ?? ''}`).sort()).toEqual(allowed.sort());
+  });
+
+  test('a cluster in which nothing is read is not asked', () => {
+    const config = { clusters: {}, registries: {}, notify: [], freeze: [], keycloak: {}, secrets: {}, listen: '' };
+    const spec = keycloakFlowSpec.parse({ desired: exampleInput(), bind: { file: '/etc/bind' } });
+    expect(flowClusterNeeds(config, [spec])).toEqual([]);
   });
 });
 

@@ -33,23 +33,29 @@ interface Role extends Manifest {
   readonly rules: readonly { readonly verbs: readonly string[] }[];
 }
 
+interface NamedRole extends Manifest {
+  readonly rules: readonly { readonly verbs: readonly string[]; readonly resourceNames?: readonly string[] }[];
+}
+
 interface Binding extends Manifest {
   readonly roleRef: { readonly name: string };
   readonly subjects: readonly { readonly name: string; readonly namespace: string }[];
 }
 
-function only<T extends Manifest>(kind: string): T {
-  const [found, ...others] = kustomized('deploy/base').filter((one) => one.kind === kind);
-  if (found === undefined || others.length > 0) throw new Error(`deploy/base has not exactly one ${kind}`);
+function only<T extends Manifest>(folder: string, kind: string): T {
+  const [found, ...others] = kustomized(folder).filter((one) => one.kind === kind);
+  if (found === undefined || others.length > 0) throw new Error(`${folder} has not exactly one ${kind}`);
   return found as T;
 }
 
-const pod = only<Deployment>('Deployment').spec.template.spec;
-const [container] = pod.containers;
+const pod = only<Deployment>('deploy/base', 'Deployment').spec.template.spec;
 
-describe('deploy/base', () => {
+describe.each(['deploy/base', 'deploy/keycloak-flow'])('%s', (folder) => {
+  const worker = only<Deployment>(folder, 'Deployment').spec.template.spec;
+  const [container] = worker.containers;
+
   test('gives the worker a configuration that it accepts, where it looks for it, on the port that is probed', async () => {
-    const [file, text] = Object.entries(only<ConfigMap>('ConfigMap').data)[0] ?? ['', ''];
+    const [file, text] = Object.entries(only<ConfigMap>(folder, 'ConfigMap').data)[0] ?? ['', ''];
     const dir = mkdtempSync(join(tmpdir(), 'holdfast-deploy-'));
     try {
       writeFileSync(join(dir, file), text);
@@ -65,15 +71,35 @@ describe('deploy/base', () => {
 
   test('starts a command that there is, with options that it knows', () => {
     const [command, ...options] = container.args;
-    const worker = workerCommand();
-    expect(command).toBe(worker.name());
-    expect(worker.parseOptions(options)).toEqual({ operands: [], unknown: [] });
+    const known = workerCommand();
+    expect(command).toBe(known.name());
+    expect(known.parseOptions(options)).toEqual({ operands: [], unknown: [] });
   });
 
   test('lets the worker hand back its work before it is killed', () => {
     const force = /SHUTDOWN_FORCE = '(\d+)s'/.exec(shippedText('src/worker/run-worker.ts'))?.[1];
     expect(Number(force)).toBeGreaterThan(0);
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(Number(force));
+    expect(worker.terminationGracePeriodSeconds).toBeGreaterThan(Number(force));
+  });
+
+  test('runs as an account of its own', () => {
+    expect(only(folder, 'ServiceAccount').metadata.name).toBe(worker.serviceAccountName);
+  });
+});
+
+describe('deploy/keycloak-flow', () => {
+  test('lets its account get what is named, and nothing else; no other account is let', () => {
+    const objects = kustomized('deploy/keycloak-flow');
+    expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([]);
+    const { rules } = only<NamedRole>('deploy/keycloak-flow', 'Role');
+    for (const { verbs, resourceNames = [] } of rules) {
+      expect(verbs).toEqual(['get']);
+      expect(resourceNames.length).toBeGreaterThan(0);
+    }
+    const { subjects } = only<Binding>('deploy/keycloak-flow', 'RoleBinding');
+    const { name } = only('deploy/keycloak-flow', 'ServiceAccount').metadata;
+    expect(subjects).toEqual([{ kind: 'ServiceAccount', name, namespace: 'holdfast' }]);
+    expect(name).not.toBe(pod.serviceAccountName);
   });
 });
 
