@@ -101,6 +101,9 @@ describe('a login flow from the command line', () => {
 
   test('a candidate is built, and waits for the command that status names, word for word', async () => {
     write('Enforce');
+    const narrowed = await holdfast('run', '-f', file, '--wait', '--no-bind');
+    expect(narrowed.code).toBe(4);
+    expect(narrowed.stdout).toContain('this run was told not to');
     const run = await holdfast('run', '-f', file, '--wait');
     expect(run.code).toBe(4);
     expect(run.stdout).toMatch(/PendingBind: flow: "browser-mfa-\w+" waits for an approval/);

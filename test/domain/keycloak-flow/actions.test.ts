@@ -165,6 +165,13 @@ describe('what a person asks for', () => {
     expect(s.act('applySpec', { spec: s.state.spec })).toMatch(/that it has already/);
   });
 
+  test.each([true, false])('a new spec whose run is to bind nothing: %s', (noBind) => {
+    const s = pendingFlow();
+    const parsed = parseAction('applySpec', { by: 'ana', spec: { ...s.state.spec, suspend: true }, noBind });
+    if (!parsed.ok) throw new Error(parsed.message);
+    expect(applyAction(s.state, parsed.action, s.now)).toMatchObject({ ok: true, effect: 'run', noBind });
+  });
+
   test('only what waits for an approval is turned down', () => {
     const s = pendingFlow();
     s.bindSwitch = 'false';

@@ -24,6 +24,12 @@ describe('the roles of realm-management', () => {
     expect(lacking([...others, 'manage-users', 'realm-admin'], 'Enforce')).toEqual(['manage-realm']);
   });
 
+  test.each(neededRoles('Shadow').map(({ role }) => role))('nothing but its own manager stands for %s', (role) => {
+    const others = neededRoles('Shadow').flatMap((other) => (other.role === role ? [] : [other.role]));
+    expect(lacking([...others, 'realm-admin', 'query-clients'], 'Shadow')).toEqual([role]);
+    expect(lacking([...others, role.replace('view-', 'manage-')], 'Shadow')).toEqual([]);
+  });
+
   test('what is more than needed is told, and the parts that come with a role are not', () => {
     const roles = ['view-realm', 'view-clients', 'query-clients', 'view-identity-providers', 'view-events'];
     expect(judgeRoles([...roles, 'manage-users', 'manage-realm'], 'Shadow').spare).toEqual([
