@@ -13,12 +13,12 @@ const levels = ['debug', 'info', 'warn', 'error'] as const;
 export function workerCommand() {
   return new Command('worker')
     .description(
-      'Runs the worker: it reads clusters and registries and carries out plans. SIGTERM or Ctrl-C hands its work back; another worker, or this one after its restart, goes on where it was.',
+      'Runs the worker: it reads clusters, registries and Keycloak and carries out plans. SIGTERM or Ctrl-C hands its work back; another worker, or this one after its restart, goes on where it was.',
     )
     .option('--capabilities <list>', `what it works on, comma-separated [${CAPABILITIES.join(',')}]`, parseCapabilities)
     .option(
       '--config <file>',
-      'clusters, registries, Prometheus, codec [$HOLDFAST_CONFIG, else the current kubeconfig context]',
+      'clusters, registries, Keycloak, Prometheus, codec [$HOLDFAST_CONFIG, else the current kubeconfig context]',
     )
     .option('--listen <address>', 'host:port of /healthz, /readyz and /metrics [127.0.0.1:9469]')
     .option('--log-level <level>', `one of ${levels.join(', ')}`, parseLevel)
@@ -27,6 +27,10 @@ export function workerCommand() {
       examples([
         ['holdfast worker', 'on the current kubeconfig context'],
         ['holdfast worker --config worker.yaml --listen 0.0.0.0:9469', ''],
+        [
+          'holdfast worker --capabilities keycloak-flow --config worker.yaml',
+          'login flows alone, as an account of its own',
+        ],
       ]),
     )
     .action(async ({ capabilities = CAPABILITIES, config = process.env.HOLDFAST_CONFIG, listen, logLevel }) => {

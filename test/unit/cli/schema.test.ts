@@ -9,6 +9,10 @@ const example = parse(readFileSync(new URL('../../../examples/release.yaml', imp
   spec: Record<string, unknown>;
 };
 
+const flowExample = parse(
+  readFileSync(new URL('../../../examples/keycloak-flow/keycloak-flow.yaml', import.meta.url), 'utf8'),
+) as { spec: Record<string, unknown> };
+
 async function releaseSchema(): Promise<z.ZodType> {
   const run = await runCli(['schema', 'Release']);
   expect(run).toMatchObject({ code: 0, stderr: '' });
@@ -23,6 +27,17 @@ describe('schema', () => {
     expect(schema.safeParse(misspelt).success).toBe(false);
     const days = { ...example, spec: { ...example.spec, soak: '1d' } };
     expect(schema.safeParse(days).success).toBe(false);
+  });
+
+  test('of a login flow accepts the example, and refuses a misspelt field', async () => {
+    const run = await runCli(['schema', 'KeycloakFlow']);
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    const schema = z.fromJSONSchema(JSON.parse(run.stdout) as Parameters<typeof z.fromJSONSchema>[0]);
+    const { desiredFile, ...rest } = flowExample.spec;
+    expect(desiredFile).toBe('desired.yaml');
+    expect(schema.safeParse(flowExample)).toMatchObject({ success: true });
+    const misspelt = { ...flowExample, spec: { ...rest, desierdFile: 'desired.yaml' } };
+    expect(schema.safeParse(misspelt).success).toBe(false);
   });
 
   test('an unknown kind is refused with those that are known', async () => {
