@@ -10,6 +10,7 @@ import type { Passed, Sabotage } from '../doubles/keycloak-proxy.ts';
 import { createTestRealm, type TestRealm } from '../lab/keycloak-realm.ts';
 import { declaredTree, servedTree } from '../lab/keycloak-tree.ts';
 import { keycloakOf } from '../lab/parts/keycloak.ts';
+import { waitFor } from '../lab/wait.ts';
 
 /*
  * Two who write to one realm of a real Keycloak, which offers no precondition. What somebody else does before the last
@@ -249,6 +250,36 @@ describe('an edit by somebody else between the last reading and the write', () =
     const outcome = await (await writes.policy())();
     expect(outcome).toMatchObject({ kind: 'written', notVerified: [expect.stringContaining('no admin events')] });
   });
+});
+
+test('a write of a dead worker that arrives after the bind takes effect, lets nobody in, and is told of at the next pass', async () => {
+  const declared = withAdmins('arrives-late');
+  const [alias = ''] = candidates(declared).map((known) => known.alias);
+  const env = new MockActivityEnvironment();
+  const arrives = Promise.withResolvers<undefined>();
+  let count = 0;
+  rig.proxy.sabotage(({ method, path }) => {
+    if (method !== 'POST' || !path.endsWith('/executions/execution')) return undefined;
+    count += 1;
+    if (count !== 2) return undefined;
+    env.cancel('WORKER_SHUTDOWN');
+    return { first: () => arrives.promise };
+  });
+  await rig.run('buildCandidate', { desired: declared, candidate: alias }, env).catch(() => undefined);
+  expect(count).toBe(2);
+  rig.proxy.sabotage(() => undefined);
+  const outcome = await rig.run('buildCandidate', { desired: declared, candidate: alias });
+  if (outcome.kind !== 'built') throw new Error(JSON.stringify(outcome));
+  const command = bindCommand(rig, outcome, { candidate: alias });
+  expect(await rig.run('bindCandidate', { desired: declared, command })).toMatchObject({ kind: 'written' });
+
+  // Keycloak has no precondition that would refuse it.
+  arrives.resolve(undefined);
+  await waitFor('the late write', async () => (await servedTree(realm, alias)).length > declaredTree.length);
+  const { bound } = await rig.run('observeRealm', { desired: declared });
+  // What Keycloak adds is DISABLED, so that nobody gets in by it.
+  const differences = ['identity-provider-redirector DISABLED at level 0 is not declared'];
+  expect(bound).toMatchObject({ kind: 'read', value: { alias, asDeclared: false, differences } });
 });
 
 test('the window in which an edit can be lost is short, and measured', async ({ annotate }) => {
