@@ -229,10 +229,11 @@ describe('a login flow whose worker is killed', () => {
       const attempts: number[] = [];
       const failures: string[] = [];
       await sideBySide(plans, async (stage, { deaths, atRollback }) => {
-        const journey = await openJourney(lab, stage);
+        let journey: Journey | null = null;
         try {
+          journey = await openJourney(lab, stage);
           await journey.startWorker();
-          await killEach(journey, deaths, () => journey.start());
+          await killEach(journey, deaths, journey.start);
           await expectDeclaredAndNothingElse(journey);
           if (atRollback.length > 0) await rollBack(journey, atRollback);
           attempts.push(await expectNobodyGotIn(journey, 5 * (deaths.length + atRollback.length)));
@@ -241,7 +242,7 @@ describe('a login flow whose worker is killed', () => {
           const where = [...deaths, ...atRollback].map(deathInWords).join(' | ');
           failures.push(`${where}: ${error instanceof Error ? error.message : String(error)}`);
         } finally {
-          await journey.close();
+          await journey?.close();
         }
       });
       const kills = plans.flatMap(({ deaths, atRollback }) => [...deaths, ...atRollback]).length;

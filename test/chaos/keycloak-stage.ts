@@ -104,7 +104,7 @@ export interface Journey {
   readonly status: () => Promise<KeycloakFlowStatus>;
   update(name: 'runNow' | 'rollback' | 'liftHold'): Promise<void>;
   /** Begins; nothing is to have been awaited of the workflow before. */
-  start(): Promise<void>;
+  readonly start: () => Promise<void>;
   startWorker(): Promise<void>;
   /** Kills the worker there; returns when it is gone. To be called before the workflow can come there. */
   dies(death: Death): Promise<void>;
