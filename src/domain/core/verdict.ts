@@ -66,25 +66,6 @@ export function unmeasured(what: string, from: string, why: UnmeasuredCause, mes
 }
 
 /**
- * Handles all three answers; leaving one out does not compile.
- *
- * @public for capabilities to come; `switch` over `kind` is checked for the same
- */
-export function matchVerdict<T>(
-  verdict: Verdict,
-  on: { pass: (v: Pass) => T; fail: (v: Fail) => T; unmeasured: (v: Unmeasured) => T },
-): T {
-  switch (verdict.kind) {
-    case 'pass':
-      return on.pass(verdict);
-    case 'fail':
-      return on.fail(verdict);
-    case 'unmeasured':
-      return on.unmeasured(verdict);
-  }
-}
-
-/**
  * Several verdicts as one: a failure outweighs what could not be measured, which outweighs passes. No verdicts at all
  * is unmeasured: an empty list proves nothing.
  */

@@ -3,6 +3,7 @@ import {
   currentReplicaSet,
   currentRevisionHash,
   isActive,
+  isControlledBy,
   isObserved,
   podsOfCurrentTemplate,
   podsOfOlderTemplates,
@@ -197,4 +198,48 @@ describe('whether two templates are the same', () => {
     const volume = (source: object) => ({ ...base, spec: { ...base.spec, volumes: [{ name: 'tmp', ...source }] } });
     expect(sameTemplate(volume({ emptyDir: {} }), volume({ hostPath: {} }))).toBe(false);
   });
+});
+
+describe('what belongs to a workload', () => {
+  test('is what exactly it controls, by uid, among any other owners', () => {
+    const owned = (...owners: { uid: string; controller?: boolean }[]) => ({
+      metadata: { name: 'x', ownerReferences: owners.map((o) => ({ kind: 'ReplicaSet', name: 'web', ...o })) },
+    });
+    const ours = { uid: 'u1', controller: true };
+    expect(isControlledBy(owned(ours), 'u1')).toBe(true);
+    expect(isControlledBy(owned({ uid: 'u2' }, ours), 'u1')).toBe(true);
+    expect(isControlledBy(owned({ uid: 'u1' }), 'u1')).toBe(false);
+    expect(isControlledBy(owned({ uid: 'u2', controller: true }), 'u1')).toBe(false);
+    expect(isControlledBy({ metadata: { name: 'x' } }, 'u1')).toBe(false);
+    expect(isControlledBy(owned(ours), undefined)).toBe(false);
+  });
+
+  test('counts as long as it is neither on its way out nor over', () => {
+    const pod = (phase: string, metadata = {}): Pod => ({
+      metadata: { name: 'x', ...metadata },
+      spec: { containers: [] },
+      status: { phase },
+    });
+    expect(['Pending', 'Running', 'Succeeded', 'Failed'].map((phase) => isActive(pod(phase)))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(isActive(pod('Running', { deletionTimestamp: '2026-03-02T12:00:00Z' }))).toBe(false);
+  });
+});
+
+test('a status is believed once the controller has seen the newest spec', () => {
+  const seen = (generation: number | undefined, observedGeneration: number | undefined) =>
+    isObserved({
+      ...deployment('a'),
+      metadata: { name: 'web', ...(generation === undefined ? {} : { generation }) },
+      status: observedGeneration === undefined ? {} : { observedGeneration },
+    });
+  expect(seen(2, 2)).toBe(true);
+  expect(seen(2, 3)).toBe(true);
+  expect(seen(2, 1)).toBe(false);
+  expect(seen(undefined, 1)).toBe(false);
+  expect(seen(2, undefined)).toBe(false);
 });

@@ -250,7 +250,8 @@ function run(of: ReleaseSpec, series: readonly Moment[]): Step[] {
   return steps;
 }
 
-function forEveryStep(check: (step: Step) => void, runs = 300, seed?: number): void {
+/** The simulation plays longer stories, as many as one has time for; these are short, so that they name the step. */
+function forEveryStep(check: (step: Step) => void, runs = 120, seed?: number): void {
   fc.assert(
     fc.property(specs, fc.array(moments, { minLength: 1, maxLength: 6 }), (of, series) => {
       for (const step of run(of, series)) check(step);
