@@ -94,14 +94,19 @@ async function measure({ name, fault, absent, decides }: Fault): Promise<Record<
     const failing = decides.length === 0 ? deciding : sightings.failing.get(bad.reference);
     if (deciding !== undefined) fromDeciding.push(back - deciding);
     if (failing !== undefined) fromFailing.push(back - failing);
+    // By its image: where its tag is gone as well, the image from before is wanted again, and proven in a rollout of its own.
+    const of = ({ targets }: { readonly targets: readonly { readonly to: string }[] }) =>
+      targets.some((target) => target.to === bad.reference);
     const status = await statusWhere(
       handle,
       `${version} rolled back`,
-      (s) => s.rollout === null && s.lastRollouts.length > 0 && s.rollouts >= run,
+      (s) => s.rollout === null && s.lastRollouts.some(of),
     );
-    const last = status.lastRollouts.at(-1);
-    if (last?.outcome === 'Promoted') promoted += 1;
-    if (last?.outcome !== 'RolledBack') console.error(`${name} ${version} ended as ${last?.outcome}: ${last?.message}`);
+    const ended = status.lastRollouts.find(of);
+    if (ended?.outcome === 'Promoted') promoted += 1;
+    if (ended?.outcome !== 'RolledBack') {
+      console.error(`${name} ${version} ended as ${ended?.outcome}: ${ended?.message}`);
+    }
     process.stderr.write(`${name} ${run}/${RUNS}: ${Math.round(fromDeciding.at(-1) ?? Number.NaN)} ms\n`);
   }
   sightings.stop();
