@@ -26,7 +26,8 @@ import { activityMoments, type ActivityMoments, type Moment } from './activity-m
 import { writeNames, type WriteName } from './keycloak-writes.ts';
 import { startLoginSampler, type LoginSampler } from './login-sampler.ts';
 import type { ProductCopy } from './product-copy.ts';
-import { registerNamespace, within } from './stage.ts';
+import { registerNamespace } from '../e2e/own-namespace.ts';
+import { within } from './stage.ts';
 import { startTemporalProxy } from './temporal-proxy.ts';
 import { createApp, weakLogins } from './weak-logins.ts';
 

@@ -3,11 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import proto from '@temporalio/proto';
+import { registerNamespace } from '../e2e/own-namespace.ts';
 import { startCli, type RunningCli } from '../e2e/start-cli.ts';
 import type { LabEnv } from '../lab/lab.ts';
-import { SEARCH_ATTRIBUTES } from '../lab/parts/temporal.ts';
-import { waitFor } from '../lab/wait.ts';
 import { activityMoments, inWords, type ActivityMoments, type Boundary } from './activity-moments.ts';
 import { startApiProxy, type ApiProxy, type ApiWrite, type HeldWrite } from './api-proxy.ts';
 import { copyProduct } from './product-copy.ts';
@@ -44,8 +42,6 @@ export interface Stage {
 
 /** How long a boundary may take to come. */
 const BOUNDARY_MS = 90_000;
-
-const INDEXED = proto.temporal.api.enums.v1.IndexedValueType;
 
 export async function openStage(lab: LabEnv): Promise<Stage> {
   const connection = await Connection.connect({ address: lab.temporalAddress });
@@ -138,25 +134,6 @@ export async function within(ms: number, what: string, comes: (then: () => void)
       clearTimeout(timer);
       resolve();
     });
-  });
-}
-
-/** Makes a Temporal namespace that knows the search attributes. */
-export async function registerNamespace(connection: Connection, namespace: string): Promise<void> {
-  await connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: { seconds: 24 * 60 * 60 } as never,
-  });
-  const searchAttributes = Object.fromEntries(
-    Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [
-      name,
-      type === 'Keyword' ? INDEXED.INDEXED_VALUE_TYPE_KEYWORD : INDEXED.INDEXED_VALUE_TYPE_KEYWORD_LIST,
-    ]),
-  );
-  // The server takes a moment to know a new namespace everywhere.
-  await waitFor(`the namespace ${namespace} has its search attributes`, async () => {
-    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
-    return true;
   });
 }
 

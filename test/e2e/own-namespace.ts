@@ -17,23 +17,28 @@ export async function ownNamespace(lab: LabEnv, prefix: string): Promise<string>
   const namespace = `${prefix}-${randomBytes(3).toString('hex')}`;
   const connection = await Connection.connect({ address: lab.temporalAddress });
   try {
-    await connection.workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: { seconds: 24 * 60 * 60 } as never,
-    });
-    const searchAttributes = Object.fromEntries(
-      Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [
-        name,
-        type === 'Keyword' ? INDEXED.INDEXED_VALUE_TYPE_KEYWORD : INDEXED.INDEXED_VALUE_TYPE_KEYWORD_LIST,
-      ]),
-    );
-    // The server takes a moment to know a new namespace everywhere.
-    await waitFor(`the namespace ${namespace} has its search attributes`, async () => {
-      await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
-      return true;
-    });
+    await registerNamespace(connection, namespace);
   } finally {
     await connection.close();
   }
   return namespace;
+}
+
+/** Makes a Temporal namespace that knows the search attributes. */
+export async function registerNamespace(connection: Connection, namespace: string): Promise<void> {
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 24 * 60 * 60 } as never,
+  });
+  const searchAttributes = Object.fromEntries(
+    Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [
+      name,
+      type === 'Keyword' ? INDEXED.INDEXED_VALUE_TYPE_KEYWORD : INDEXED.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+    ]),
+  );
+  // The server takes a moment to know a new namespace everywhere.
+  await waitFor(`the namespace ${namespace} has its search attributes`, async () => {
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+    return true;
+  });
 }
