@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { findSigner } from './approval.ts';
 import { parsePublicKey } from './ssh-key.ts';
 
 /**
@@ -15,3 +16,34 @@ export const approverSchema = z.strictObject({
     })
     .describe('An OpenSSH public key, as it stands in a .pub file.'),
 });
+
+export type Approver = z.output<typeof approverSchema>;
+
+/** True for an approval whose signature is still to be verified: it counts once `verifiedBy` names who signed. */
+export function needsVerification(
+  { spec }: { readonly spec: { readonly approvers?: readonly Approver[] | undefined } },
+  action: { readonly signature?: string | undefined; readonly verifiedBy?: string | undefined },
+): boolean {
+  return spec.approvers !== undefined && action.verifiedBy === undefined && action.signature !== undefined;
+}
+
+/** What an approver is to have signed: what the approval is about, by its hash in full. */
+export interface ApprovalToVerify {
+  readonly planHash: string;
+  readonly signature: string;
+  readonly approvers: Approver[];
+}
+
+/** What is to be verified about a signature, or why it is refused already: it is none of an approver's. */
+export function signatureToVerify(
+  planHash: string,
+  signature: string,
+  approvers: Approver[],
+): ApprovalToVerify | { readonly message: string } {
+  const known = approvers.flatMap(({ name, key }) => {
+    const parsed = parsePublicKey(key);
+    return parsed.ok ? [{ name, key: parsed.value }] : [];
+  });
+  const signer = findSigner(signature, known);
+  return signer.ok ? { planHash, signature, approvers } : { message: signer.refusal.message };
+}

@@ -1,27 +1,11 @@
-import { findSigner } from '../core/approval.ts';
+import { signatureToVerify, type ApprovalToVerify } from '../core/approver.ts';
 import { namesPlanHash } from '../core/plan-hash.ts';
-import { parsePublicKey } from '../core/ssh-key.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf } from './actions.ts';
 import { approveCommand, command } from './commands.ts';
 import type { KeycloakFlowState, PendingBind } from './state.ts';
 
 type Decision = ActionOf<'approve'> | ActionOf<'reject'>;
-
-/** True for an approval whose signature is still to be verified against `spec.approvers`. */
-export function needsVerification(
-  state: Pick<KeycloakFlowState, 'spec'>,
-  action: Pick<ActionOf<'approve'>, 'signature' | 'verifiedBy'>,
-): boolean {
-  return state.spec.approvers !== undefined && action.verifiedBy === undefined && action.signature !== undefined;
-}
-
-/** What an approver is to have signed: what is offered, by its hash in full. */
-export interface ApprovalToVerify {
-  readonly planHash: string;
-  readonly signature: string;
-  readonly approvers: NonNullable<KeycloakFlowState['spec']['approvers']>;
-}
 
 /** What is to be verified about an approval that needs it, or why it is refused already. */
 export function approvalToVerify(
@@ -32,12 +16,7 @@ export function approvalToVerify(
   const waiting = waitingFor(state, action);
   if ('message' in waiting) return waiting;
   const { signature = '' } = action;
-  const known = approvers.flatMap(({ name, key }) => {
-    const parsed = parsePublicKey(key);
-    return parsed.ok ? [{ name, key: parsed.value }] : [];
-  });
-  const signer = findSigner(signature, known);
-  return signer.ok ? { planHash: waiting.offerHash, signature, approvers } : { message: signer.refusal.message };
+  return signatureToVerify(waiting.offerHash, signature, approvers);
 }
 
 /** A yes to the candidate that waits, by its name and by the hash of what is offered. */

@@ -1,5 +1,6 @@
 import type { ActionOf, ReleaseAction } from './actions.ts';
-import { approvalToVerify, approve, needsVerification, reject } from './apply-approval.ts';
+import { needsVerification } from '../core/approver.ts';
+import { approvalToVerify, approve, reject } from './apply-approval.ts';
 import { block, unblock } from './apply-block.ts';
 import { pin, unpin } from './apply-pin.ts';
 import { retry } from './apply-retry.ts';

@@ -1,7 +1,6 @@
-import { findSigner } from '../core/approval.ts';
+import { signatureToVerify, type ApprovalToVerify } from '../core/approver.ts';
 import { namesDigest } from '../core/image-reference.ts';
 import { namesPlanHash } from '../core/plan-hash.ts';
-import { parsePublicKey } from '../core/ssh-key.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf, ReleaseAction } from './actions.ts';
 import { approveCommand, command } from './commands.ts';
@@ -20,24 +19,6 @@ interface Waiting {
 }
 
 /**
- * True for an approval whose signature is still to be verified against `spec.approvers`; `applyAction` accepts it once
- * `verifiedBy` names who signed.
- */
-export function needsVerification(
-  state: Pick<ReleaseState, 'spec'>,
-  action: Pick<ActionOf<'approve'>, 'signature' | 'verifiedBy'>,
-): boolean {
-  return state.spec.approvers !== undefined && action.verifiedBy === undefined && action.signature !== undefined;
-}
-
-/** What an approver is to have signed: the plan that the approval is about, by its hash in full. */
-export interface ApprovalToVerify {
-  readonly planHash: string;
-  readonly signature: string;
-  readonly approvers: NonNullable<ReleaseState['spec']['approvers']>;
-}
-
-/**
  * What is to be verified about an approval that needs it (see `needsVerification`), or why it is refused already: it is
  * about nothing that waits, or its signature is none of an approver's.
  */
@@ -50,13 +31,7 @@ export function approvalToVerify(
   const { signature = '' } = action;
   const subject = rejectedPlan(state, action, rollout) ?? findWaiting(state, action, rollout);
   if ('message' in subject) return subject;
-  const known = approvers.flatMap(({ name, key }) => {
-    const parsed = parsePublicKey(key);
-    return parsed.ok ? [{ name, key: parsed.value }] : [];
-  });
-  const signer = findSigner(signature, known);
-  if (!signer.ok) return { message: signer.refusal.message };
-  return { planHash: subject.planHash, signature, approvers };
+  return signatureToVerify(subject.planHash, signature, approvers);
 }
 
 /** Lets a waiting step go on, or a plan be carried out once Enforce allows it. One plan's approval never covers another. */

@@ -1,7 +1,5 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { ApprovalActivities } from '../../activities/approval/verify-signature.ts';
 import type { KeycloakFlowActivities } from '../../activities/keycloak/port.ts';
-import type { NotifyActivities } from '../../activities/notify/create.ts';
 
 /**
  * Time-outs and retries by class of activity. What Keycloak says is in the answers, so that a throw is our fault or the
@@ -29,17 +27,4 @@ export const write = proxyActivities<
   heartbeatTimeout: '10s',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '15s' },
-});
-
-/** Verifies signatures. Nothing is asked from outside, so that only a worker's death makes it take longer. */
-export const approvals = proxyActivities<ApprovalActivities>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' },
-});
-
-/** Tells people: once more where its worker died, and then no more. */
-export const tell = proxyActivities<NotifyActivities>({
-  startToCloseTimeout: '65s',
-  scheduleToCloseTimeout: '2m',
-  retry: { initialInterval: '1s', maximumAttempts: 2 },
 });

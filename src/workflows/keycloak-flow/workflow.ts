@@ -14,7 +14,8 @@ import { parseAction, type KeycloakFlowAction } from '../../domain/keycloak-flow
 import { advanceRun } from '../../domain/keycloak-flow/advance-run.ts';
 import { decider } from '../../domain/keycloak-flow/apply-approval.ts';
 import { applyAction, recordRefusal, whyRefused } from '../../domain/keycloak-flow/apply-action.ts';
-import { approvalToVerify, needsVerification } from '../../domain/keycloak-flow/apply-approval.ts';
+import { needsVerification } from '../../domain/core/approver.ts';
+import { approvalToVerify } from '../../domain/keycloak-flow/apply-approval.ts';
 import { applyRunResult } from '../../domain/keycloak-flow/apply-run-result.ts';
 import { finishRun } from '../../domain/keycloak-flow/finish-run.ts';
 import { initialState } from '../../domain/keycloak-flow/initial-state.ts';
@@ -22,7 +23,7 @@ import { keycloakFlowHistory } from '../../domain/keycloak-flow/history.ts';
 import { newRun } from '../../domain/keycloak-flow/run.ts';
 import { keycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
 import { statusText } from '../../domain/keycloak-flow/status-text.ts';
-import { approvals, tell } from './activities.ts';
+import { approvals, tell } from '../shared-activities.ts';
 import { execute } from './execute.ts';
 import {
   KEYCLOAK_FLOW_ACTIONS,

@@ -1,6 +1,4 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { ApprovalActivities } from '../../activities/approval/verify-signature.ts';
-import type { NotifyActivities } from '../../activities/notify/create.ts';
 import type { ReleaseActivities } from '../../activities/release/port.ts';
 import { RELEASE_WAIT_QUEUE } from './messages.ts';
 import { LONGEST_WRITE_RETRY_MS } from './write-outcome.ts';
@@ -56,17 +54,4 @@ export const idle = proxyActivities<Pick<ReleaseActivities, 'awaitChange'>>({
   heartbeatTimeout: '60s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
-});
-
-/** Verifies signatures. Nothing is asked from outside, so that only a worker's death makes it take longer. */
-export const approvals = proxyActivities<ApprovalActivities>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' },
-});
-
-/** Tells people: once more where its worker died, and then no more. What is told waits for it a minute or two at most. */
-export const tell = proxyActivities<NotifyActivities>({
-  startToCloseTimeout: '65s',
-  scheduleToCloseTimeout: '2m',
-  retry: { initialInterval: '1s', maximumAttempts: 2 },
 });

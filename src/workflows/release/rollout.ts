@@ -19,7 +19,8 @@ import { isFinished } from '../../domain/release/rollout-control.ts';
 import { rolloutText } from '../../domain/release/rollout-text.ts';
 import type { Command, Result, RolloutState } from '../../domain/release/rollout.ts';
 import { execute } from './execute.ts';
-import { read, tell } from './activities.ts';
+import { tell } from '../shared-activities.ts';
+import { read } from './activities.ts';
 import {
   rolloutControlSignal,
   rolloutReportSignal,

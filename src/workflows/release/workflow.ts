@@ -19,7 +19,8 @@ import { absorbOutcome } from '../../domain/release/absorb-outcome.ts';
 import { addressOf } from '../../domain/release/address.ts';
 import { parseAction, type ReleaseAction } from '../../domain/release/actions.ts';
 import { applyAction, whyRefused } from '../../domain/release/apply-action.ts';
-import { approvalToVerify, deciderOf, needsVerification } from '../../domain/release/apply-approval.ts';
+import { needsVerification } from '../../domain/core/approver.ts';
+import { approvalToVerify, deciderOf } from '../../domain/release/apply-approval.ts';
 import { controlsOf, type RolloutControl } from '../../domain/release/controls.ts';
 import { evaluate } from '../../domain/release/evaluate.ts';
 import { observationFingerprint } from '../../domain/release/fingerprint.ts';
@@ -39,7 +40,8 @@ import { statusText } from '../../domain/release/status-text.ts';
 import { releaseStatus, type ReleaseStatus } from '../../domain/release/status.ts';
 import { mayStart } from '../../domain/release/may-start.ts';
 import { releaseSearchAttributes } from './search-attributes.ts';
-import { approvals, idle, read, tell, write } from './activities.ts';
+import { approvals, tell } from '../shared-activities.ts';
+import { idle, read, write } from './activities.ts';
 import { writeOutcome } from './write-outcome.ts';
 import {
   actionSignal,

@@ -7,7 +7,8 @@ import {
   type KeycloakFlowAction,
 } from '../../../src/domain/keycloak-flow/actions.ts';
 import { applyAction, recordRefusal, whyRefused } from '../../../src/domain/keycloak-flow/apply-action.ts';
-import { approvalToVerify, needsVerification } from '../../../src/domain/keycloak-flow/apply-approval.ts';
+import { needsVerification } from '../../../src/domain/core/approver.ts';
+import { approvalToVerify } from '../../../src/domain/keycloak-flow/apply-approval.ts';
 import { readBindSwitch } from '../../../src/domain/keycloak-flow/bind-switch.ts';
 import { read } from '../../../src/domain/core/verdict.ts';
 import { keycloakFlowStatus } from '../../../src/domain/keycloak-flow/status.ts';
