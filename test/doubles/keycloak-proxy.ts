@@ -31,7 +31,7 @@ export type Sabotage =
   | 'halve'
   /** Passed on; the connection breaks in the middle of the answer. */
   | 'breakOff'
-  /** Passed on; the answer comes one byte at a time. */
+  /** Passed on; the answer comes one byte at a time, so that even two of them take longer than anybody waits. */
   | 'trickle'
   | { readonly changeBody: (body: unknown) => unknown }
   | { readonly changeAnswer: (answer: unknown) => unknown }
@@ -53,6 +53,9 @@ export interface KeycloakProxy {
   sabotage(decide: (passed: Passed) => Sabotage | undefined): void;
   close(): Promise<void>;
 }
+
+/** How long a trickle takes at least. */
+const trickleMs = 3_000;
 
 /** A proxy before a Keycloak server that notes what passes, and spoils what it is told to. */
 export async function startKeycloakProxy(target: string): Promise<KeycloakProxy> {
@@ -134,7 +137,7 @@ export async function startKeycloakProxy(target: string): Promise<KeycloakProxy>
       for (const letter of body) {
         if (outgoing.destroyed) return;
         outgoing.write(letter);
-        await sleep(20);
+        await sleep(Math.max(20, trickleMs / body.length));
       }
       outgoing.end();
       return;
