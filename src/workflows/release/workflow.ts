@@ -85,7 +85,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   let releasing = false;
   let starting = false;
   let owes = false;
-  let telling: Promise<unknown> = Promise.resolve();
+  let untold = 0;
   let published = '';
 
   const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
@@ -287,7 +287,9 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     }
   }
 
-  const continuing = (): boolean => workflowInfo().continueAsNewSuggested;
+  /** Nobody is being told or answered, so that nothing would be cut off. */
+  const quiet = (): boolean => untold === 0 && allHandlersFinished();
+  const continuing = (): boolean => workflowInfo().continueAsNewSuggested && quiet();
 
   /** Tells people once that they are waited for; nothing waits until they heard of it. */
   function notifyOfWait(): void {
@@ -295,10 +297,13 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     state = { ...state, told };
     if (notification === null) return;
     const summary = `tell: ${notification.what}`;
-    telling = Promise.all([
-      telling,
-      tell.notify.executeWithOptions({ summary }, [notification]).catch(() => undefined),
-    ]);
+    untold += 1;
+    void tell.notify
+      .executeWithOptions({ summary }, [notification])
+      .catch(() => undefined)
+      .finally(() => {
+        untold -= 1;
+      });
   }
 
   /** What is to be read, as it is wanted now. */
@@ -371,9 +376,8 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   if (rollout === null) await adoptRollout();
 
   while (!releasing) {
+    // Nothing is awaited between looking and ending: what was accepted meanwhile would be lost.
     if (continuing()) {
-      await telling;
-      await condition(allHandlersFinished);
       await continueAsNew<typeof releaseWorkflow>({
         name: input.name,
         spec: state.spec,
@@ -405,8 +409,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   }
 
   await handBack();
-  await telling;
-  await condition(allHandlersFinished);
+  await condition(quiet);
 }
 
 /** What was done, and who decided it. */
