@@ -29,10 +29,13 @@ program
   .description('Start a lab in the background and print how to reach it as shell exports.')
   .option('--parts <names>', `which parts, of ${PART_NAMES.join(',')}`, parseParts, [...DEFAULT_PARTS])
   .option('--keycloak', 'with Keycloak beside them')
+  .option('--reboot-nodes', 'with three real nodes that can be rebooted')
   .addOption(dirOption())
   .option('--nodes <spec>', 'fake nodes to add, as in amd64=3,arm64=1', parseNodes, [])
-  .action(async ({ parts: listed, keycloak, dir, nodes }) => {
-    const parts: PartName[] = keycloak ? [...listed, 'keycloak'] : listed;
+  .action(async ({ parts: listed, keycloak, rebootNodes, dir, nodes }) => {
+    const parts: PartName[] = [...listed];
+    if (keycloak) parts.push('keycloak');
+    if (rebootNodes) parts.push('reboot-nodes');
     const running = dir !== undefined && isUpWith(dir, parts);
     const lab = running
       ? await attachLab(dir)

@@ -1,8 +1,9 @@
-/** One entry of a layer: a file with content, or a folder without. */
+/** One entry of a layer: a file with content, a symbolic link, or a folder without either. */
 export interface TarEntry {
   readonly name: string;
   readonly mode: number;
   readonly content?: Uint8Array;
+  readonly linkTo?: string;
 }
 
 const BLOCK = 512;
@@ -27,11 +28,17 @@ function header(entry: TarEntry, size: number): Buffer {
   block.write(octal(size, 12), 124);
   block.write(octal(0, 12), 136);
   block.write(' '.repeat(8), 148);
-  block.write(entry.content === undefined ? '5' : '0', 156);
+  block.write(typeOf(entry), 156);
+  block.write(entry.linkTo ?? '', 157, 100, 'utf8');
   block.write('ustar\0' + '00', 257);
   const checksum = block.reduce((sum, byte) => sum + byte, 0);
   block.write(checksum.toString(8).padStart(6, '0') + '\0 ', 148);
   return block;
+}
+
+function typeOf({ content, linkTo }: TarEntry): string {
+  if (linkTo !== undefined) return '2';
+  return content === undefined ? '5' : '0';
 }
 
 function octal(value: number, width: number): string {

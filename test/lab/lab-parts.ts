@@ -10,6 +10,7 @@ import {
   CONTROL_PLANE_PORTS,
   findControlPlane,
   REAL_NODE,
+  REBOOT_NODES,
   startControlPlane,
   type ControlPlanePrograms,
 } from './parts/control-plane.ts';
@@ -26,6 +27,7 @@ import {
 import { whyNoNode } from './parts/node-precheck.ts';
 import { planNodeTraces } from './parts/node-traces.ts';
 import { findPrometheus, prometheusProcess } from './parts/prometheus.ts';
+import { findRebootNodes, startRebootNodes, type RebootNodePrograms } from './parts/reboot-nodes.ts';
 import { findRegistry, registryProcess } from './parts/registry.ts';
 import { findTemporal, TEMPORAL_PORTS, temporalProcess } from './parts/temporal.ts';
 import { labFiles, labsDir } from './paths.ts';
@@ -41,6 +43,7 @@ export interface FoundParts {
   keycloak: string | null;
   /** Or why there is no real node. */
   node: NodePrograms | string;
+  rebootNodes: RebootNodePrograms | null;
 }
 
 /** Finds or builds the programs of all parts, before anything is started. */
@@ -53,6 +56,7 @@ export async function findParts(parts: readonly PartName[], dirLength: number, l
     kwok: has('kwok') ? await findKwok(log) : null,
     prometheus: has('prometheus') ? await findPrometheus(log) : null,
     keycloak: has('keycloak') ? await findKeycloak(log) : null,
+    rebootNodes: has('reboot-nodes') ? await findRebootNodes(dirLength, log) : null,
     node: has('node') ? (whyNoNode(dirLength) ?? (await findNode(log))) : 'no real node was asked for',
   };
 }
@@ -72,6 +76,7 @@ const PORT_NAMES = [
   'kwok',
   'prometheus',
   'keycloak',
+  ...REBOOT_NODES,
 ] as const;
 
 /** Starts all parts, those that do not need each other side by side. */
@@ -98,6 +103,7 @@ export async function startParts(start: PartsStart): Promise<LabState> {
           await allSettledOrThrow([
             found.kwok ? startProcess(dir, kwokProcess(dir, found.kwok, ports.kwok)) : done,
             node ? containerd.then(() => startKubelet(node, env)) : done,
+            found.rebootNodes ? startRebootNodes(state, found.rebootNodes, log) : done,
           ]);
         })
       : done,
@@ -138,6 +144,8 @@ async function prepare({ dir, parts, found }: PartsStart) {
     podNetwork: network,
     node: typeof found.node === 'string' ? null : planNodeTraces(dir),
     keycloak: { port: ports.keycloak, password },
+    rebootNodePorts: { 'reboot-1': ports['reboot-1'], 'reboot-2': ports['reboot-2'], 'reboot-3': ports['reboot-3'] },
+    registryPort: ports.registry,
     env,
   };
   writeState(dir, state);

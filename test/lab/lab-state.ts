@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LabEnv, PartName } from './lab.ts';
+import type { RebootNode } from './parts/control-plane.ts';
 import { labFiles, labsDir } from './paths.ts';
 import { isAlive, processesOfLab, type ProcessId } from './process-identity.ts';
 import { readProcesses } from './lab-process.ts';
@@ -26,6 +27,9 @@ export interface LabState {
   node: NodeTraces | null;
   /** Chosen with the lab, so that Keycloak can join it later. */
   keycloak: { port: number; password: string };
+  /** The kubelets' ports, chosen with the lab for the same reason. */
+  rebootNodePorts: Record<RebootNode, number>;
+  registryPort: number;
   env: LabEnv;
 }
 

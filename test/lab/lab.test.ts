@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,10 +15,11 @@ import {
 import { pushSpokeImage } from './images.ts';
 import { kube, kubeGetOrNull, KubeApiError } from './kube-api.ts';
 import { attachLab, startLab, type LabEnv, type PartName } from './lab.ts';
-import { labId, listLabs, readState } from './lab-state.ts';
+import { labId, listLabs } from './lab-state.ts';
 import { readProcesses } from './lab-process.ts';
 import { spokeDeployment } from './manifests.ts';
-import { identify, isAlive, processesOfLab, signalProcess } from './process-identity.ts';
+import { startInAProcessThatDies } from './orphan-lab.ts';
+import { isAlive, processesOfLab } from './process-identity.ts';
 import { waitFor } from './wait.ts';
 
 const shared = inject('lab');
@@ -56,7 +56,7 @@ describe('a lab', () => {
   });
 
   test('whose launcher was killed is taken down by the next start', async () => {
-    const dir = await startInAProcessThatDies();
+    const dir = await startInAProcessThatDies(SMALL);
     const orphans = processesOfLab(dir);
     expect(orphans.length).toBeGreaterThan(0);
 
@@ -260,27 +260,6 @@ function pod(name: string, spec: object): object {
   const containers = [{ name: 'app', image: 'example.invalid/app:1' }];
   const nodeSelector = { 'kubernetes.io/arch': 'arm64', suite: 'lab' };
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { containers, nodeSelector, ...spec } };
-}
-
-/** Starts a lab from a process of its own and kills that process once the lab serves. @returns the lab's folder */
-async function startInAProcessThatDies(parts: PartName[] = SMALL): Promise<string> {
-  const labModule = JSON.stringify(join(import.meta.dirname, 'lab.ts'));
-  const script = `const { startLab } = await import(${labModule});
-    const lab = await startLab({ parts: ${JSON.stringify(parts)}, log: () => {} });
-    console.log(lab.env.dir);
-    setInterval(() => {}, 1000);`;
-  const launcher = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const id = identify(launcher.pid ?? -1);
-  const dir = await new Promise<string>((resolve, reject) => {
-    launcher.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim()));
-    launcher.once('exit', () => reject(new Error('the launcher ended before its lab was up')));
-  });
-  expect(readState(dir)?.ready).toBe(true);
-  if (id) signalProcess(id, 'SIGKILL');
-  await waitFor('the launcher is gone', () => id === null || !isAlive(id));
-  return dir;
 }
 
 test('the lab that tests share is reached by everyone in the same way', async () => {

@@ -11,8 +11,8 @@ import { takeDownAbandonedLabs, teardown } from './teardown.ts';
 
 /** What every lab has unless it is told otherwise. */
 export const DEFAULT_PARTS = ['temporal', 'control-plane', 'kwok', 'node', 'registry', 'prometheus'] as const;
-/** Keycloak takes half a minute to start and half a gigabyte: it joins a lab when the first test asks for it. */
-export const PART_NAMES = [...DEFAULT_PARTS, 'keycloak'] as const;
+/** What costs much and few tests need joins a lab when the first test asks for it. */
+export const PART_NAMES = [...DEFAULT_PARTS, 'keycloak', 'reboot-nodes'] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
 /** How to reach a lab's parts. Plain data. What belongs to a part that was not asked for is an empty string. */
@@ -114,10 +114,11 @@ function readRunning(dir: string): LabState {
   return state;
 }
 
-/** kwok and the real node are nodes of the control plane. */
+/** kwok, the real node and those that reboot are nodes of the control plane. */
 function withNeeds(parts: readonly PartName[]): PartName[] {
   const wanted = new Set<PartName>(parts);
-  if (wanted.has('kwok') || wanted.has('node')) wanted.add('control-plane');
+  const nodes = ['kwok', 'node', 'reboot-nodes'] as const;
+  if (nodes.some((part) => wanted.has(part))) wanted.add('control-plane');
   return PART_NAMES.filter((part) => wanted.has(part));
 }
 

@@ -4,7 +4,8 @@ import { withLock } from './find/build-lock.ts';
 import type { Log } from './find/run-tool.ts';
 import { isAbandoned, listLabs, readState, unregisterLab, type LabState, type NodeTraces } from './lab-state.ts';
 import { readProcesses } from './lab-process.ts';
-import { planNodeTraces, removeNodeTraces } from './parts/node-traces.ts';
+import { removeCgroup } from './parts/cgroups.ts';
+import { planNodeTraces, rebootNodesCgroup, removeNodeTraces } from './parts/node-traces.ts';
 import { labsDir } from './paths.ts';
 import { isAlive, processesOfLab, signalProcess, type ProcessId } from './process-identity.ts';
 import { waitFor } from './wait.ts';
@@ -21,6 +22,7 @@ export async function teardown(dir: string): Promise<void> {
   await endProcesses(dir);
   const traces = tracesOf(dir, state);
   if (traces) await removeNodeTraces(traces, dir);
+  await removeCgroup(rebootNodesCgroup(dir));
   removeFolder(dir, listLabs().find((entry) => entry.dir === dir)?.temporary ?? false);
   unregisterLab(dir);
 }

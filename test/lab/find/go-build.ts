@@ -5,7 +5,7 @@ import { runTool, type Log } from './run-tool.ts';
 export interface GoBuild {
   doing: string;
   /** A module of `test/lab/go`, whose go.mod and go.sum pin everything that is compiled. */
-  module: 'kubernetes' | 'registry';
+  module: 'kubernetes' | 'registry' | 'reboot-node';
   packages: string[];
   /** File for one package, folder (with a slash at its end) for several. */
   output: string;

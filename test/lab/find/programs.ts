@@ -1,4 +1,5 @@
-import { chmodSync, copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DEBIAN_PACKAGES, MAVEN_DEPENDENCY_PLUGIN, VERSIONS } from '../versions.ts';
 import { debianPackages } from './debian-packages.ts';
@@ -259,6 +260,36 @@ export const BUSYBOX: Program = {
   file: 'bin/busybox',
   ways: ['use Debian or Ubuntu: the lab then unpacks the package busybox-static'],
 };
+
+const REBOOT_NODE_SOURCE = join(import.meta.dirname, '..', 'go', 'reboot-node');
+
+/** The lab's own program, built anew when its source changes. */
+export const REBOOT_NODE: Program = {
+  name: 'reboot-node',
+  onPath: [],
+  accepts: () => false,
+  cached: {
+    key: `reboot-node-${hashOfFiles(REBOOT_NODE_SOURCE)}`,
+    build: (into, log) =>
+      goBuild({
+        doing: 'building the first process of nodes that reboot',
+        module: 'reboot-node',
+        packages: ['.'],
+        output: join(into, 'reboot-node'),
+        cgo: false,
+        log,
+      }),
+  },
+  file: 'reboot-node',
+  ways: [GO_WAY],
+};
+
+function hashOfFiles(folder: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder).toSorted())
+    hash.update(`\0${name}\0`).update(readFileSync(join(folder, name)));
+  return hash.digest('hex').slice(0, 16);
+}
 
 /** Started by what is written beside the unpacked libraries, which tells it where they are. */
 const CHROMIUM_LAUNCHER = `#!/bin/sh

@@ -12,6 +12,7 @@ import { startProcess, type ProcessSpec } from '../lab-process.ts';
 import { labFiles } from '../paths.ts';
 import { waitFor } from '../wait.ts';
 import { auditPolicy } from './audit-policy.ts';
+import { guardMachine } from './machine-guard.ts';
 
 export const CONTROL_PLANE_PORTS = ['etcd', 'etcdPeer', 'apiServer', 'controllerManager', 'scheduler'] as const;
 type Ports = Record<(typeof CONTROL_PLANE_PORTS)[number], number>;
@@ -26,12 +27,19 @@ export interface ControlPlanePrograms {
 /** The name of the one real node; its kubelet has the rights of exactly this node. */
 export const REAL_NODE = 'real-1';
 
+/** The names of the real nodes that can be rebooted (parts/reboot-nodes.ts), which may join a lab later. */
+export const REBOOT_NODES = ['reboot-1', 'reboot-2', 'reboot-3'] as const;
+export type RebootNode = (typeof REBOOT_NODES)[number];
+
 /** Who calls the API server, with the groups that real clusters give them: each has a static token of its own. */
 const CALLERS = {
   admin: { user: 'admin', groups: 'system:masters' },
   'kube-controller-manager': { user: 'system:kube-controller-manager', groups: '' },
   'kube-scheduler': { user: 'system:kube-scheduler', groups: '' },
   kubelet: { user: `system:node:${REAL_NODE}`, groups: 'system:nodes' },
+  'reboot-1': { user: 'system:node:reboot-1', groups: 'system:nodes' },
+  'reboot-2': { user: 'system:node:reboot-2', groups: 'system:nodes' },
+  'reboot-3': { user: 'system:node:reboot-3', groups: 'system:nodes' },
   kwok: { user: 'kwok', groups: 'system:masters' },
 } as const;
 export type Caller = keyof typeof CALLERS;
@@ -85,7 +93,7 @@ export async function startControlPlane(
     startProcess(dir, schedulerProcess(start)),
     waitFor('the namespace default has its service account', () =>
       kubeGetOrNull(access, '/api/v1/namespaces/default/serviceaccounts/default'),
-    ),
+    ).then(() => guardMachine(access)),
   ]);
   return access;
 }

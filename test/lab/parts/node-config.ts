@@ -1,9 +1,20 @@
 import { join } from 'node:path';
 import { PAUSE_IMAGE } from './pause-image.ts';
 
-/** The pods' network: one bridge, addresses from 10.N.0.2 on, and no route to anywhere else. */
-export function cniConfig(home: string, bridge: string, network: number): object {
-  const range = { subnet: `10.${network}.0.0/17`, rangeStart: `10.${network}.0.2`, gateway: `10.${network}.0.1` };
+/** The pods' network: one bridge, addresses of one subnet, and no route to anywhere else. */
+export interface PodNetwork {
+  bridge: string;
+  /** As in `10.90.0.0/17`; its first address is the node's own. */
+  subnet: string;
+  /** Whether the network plugin makes the bridge [false: it is there already]. */
+  makesBridge: boolean;
+  /** Where the plugin notes the addresses that are taken. */
+  dataDir: string;
+}
+
+export function cniConfig({ bridge, subnet, makesBridge, dataDir }: PodNetwork): object {
+  const prefix = subnet.replace(/\.0\/\d+$/, '');
+  const range = { subnet, rangeStart: `${prefix}.2`, gateway: `${prefix}.1` };
   return {
     cniVersion: '0.4.0',
     name: bridge,
@@ -11,35 +22,45 @@ export function cniConfig(home: string, bridge: string, network: number): object
       {
         type: 'bridge',
         bridge,
-        isGateway: false,
+        isGateway: makesBridge,
         ipMasq: false,
-        ipam: { type: 'host-local', dataDir: join(home, 'cni-data'), ranges: [[range]] },
+        ipam: { type: 'host-local', dataDir, ranges: [[range]] },
       },
       { type: 'loopback' },
     ],
   };
 }
 
+export interface ContainerdPaths {
+  root: string;
+  state: string;
+  socket: string;
+  opt: string;
+  cniDir: string;
+  cniConfigDir: string;
+  registryHosts: string;
+}
+
 /** containerd's own root, state and socket, beside whatever else runs on the machine. */
-export function containerdConfig(home: string, cniDir: string, registryHosts: string): string {
+export function containerdConfig(paths: ContainerdPaths): string {
   const q = (text: string) => JSON.stringify(text);
   return `version = 2
-root = ${q(join(home, 'containerd'))}
-state = ${q(join(home, 'containerd-state'))}
+root = ${q(paths.root)}
+state = ${q(paths.state)}
 [grpc]
-  address = ${q(join(home, 'containerd.sock'))}
+  address = ${q(paths.socket)}
 [plugins."io.containerd.internal.v1.opt"]
-  path = ${q(join(home, 'opt'))}
+  path = ${q(paths.opt)}
 [plugins."io.containerd.grpc.v1.cri"]
   # Without it runc cannot start a container on a machine that lacks CAP_SYS_RESOURCE.
   restrict_oom_score_adj = true
   sandbox_image = ${q(PAUSE_IMAGE)}
   [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = ${q(cniDir)}
-    conf_dir = ${q(join(home, 'cni'))}
+    bin_dir = ${q(paths.cniDir)}
+    conf_dir = ${q(paths.cniConfigDir)}
   # Registries on the loopback address are asked over plain http as they are; a test may describe others there.
   [plugins."io.containerd.grpc.v1.cri".registry]
-    config_path = ${q(registryHosts)}
+    config_path = ${q(paths.registryHosts)}
 `;
 }
 
@@ -92,3 +113,13 @@ export function kubeletConfig(
     resolvConf: '',
   };
 }
+
+/** As the kubelet wants them (kubernetes, pkg/kubelet/cm/container_manager_linux.go). */
+export const KERNEL_SETTINGS: Readonly<Record<string, string>> = {
+  'vm/overcommit_memory': '1',
+  'vm/panic_on_oom': '0',
+  'kernel/panic': '10',
+  'kernel/panic_on_oops': '1',
+  'kernel/keys/root_maxkeys': '1000000',
+  'kernel/keys/root_maxbytes': '25000000',
+};

@@ -14,5 +14,15 @@ export function whyNoNode(dirLength: number): string | null {
   return null;
 }
 
+/** The same for real nodes that reboot, each with every kind of namespace of its own. */
+export function whyNoRebootNode(dirLength: number): string | null {
+  const why = whyNoNode(dirLength);
+  if (why !== null) return why;
+  const namespaces = ['--pid', '--fork', '--mount', '--net', '--uts', '--ipc', '--cgroup'];
+  const unshare = spawnSync('unshare', [...namespaces, '--propagation', 'private', 'true'], { encoding: 'utf8' });
+  if (unshare.status === 0) return null;
+  return `a node that reboots needs process, mount, network, host name and cgroup namespaces of its own: ${unshare.stderr.trim()}`;
+}
+
 // A unix socket's path has 107 characters at most, and the kubelet's lie deep.
 const LONGEST_DIR = 60;

@@ -21,6 +21,14 @@ export function planNodeTraces(dir: string): NodeTraces {
   };
 }
 
+/**
+ * The cgroup of the nodes that reboot, the only thing that they leave: their mounts and networks go with their processes, and
+ * what they write to their disks lies in the lab's folder.
+ */
+export function rebootNodesCgroup(dir: string): string {
+  return `hf-${labId(dir)}-reboot`;
+}
+
 /** Ends the containers that are left and removes cgroup, bridge and empty folders. The mounts went with their namespace. */
 export async function removeNodeTraces(traces: NodeTraces, dir: string): Promise<void> {
   await removeCgroup(traces.cgroup);

@@ -5,17 +5,16 @@ import { stringify } from 'yaml';
 import { findProgram, whichProgram } from '../find/find-program.ts';
 import { BUSYBOX, CNI_BRIDGE, CONTAINERD, KUBELET, RUNC } from '../find/programs.ts';
 import type { Log } from '../find/run-tool.ts';
-import { kube, kubeGetOrNull } from '../kube-api.ts';
 import type { LabEnv } from '../lab.ts';
 import { readProcess, startProcess, type ProcessSpec } from '../lab-process.ts';
 import type { NodeTraces } from '../lab-state.ts';
 import { labFiles } from '../paths.ts';
-import { waitFor } from '../wait.ts';
+import { admitNode } from './admit-node.ts';
 import { makeCgroup } from './cgroups.ts';
 import { callerKubeconfig, REAL_NODE } from './control-plane.ts';
-import { cniConfig, containerdConfig, kubeletConfig } from './node-config.ts';
+import { cniConfig, containerdConfig, KERNEL_SETTINGS, kubeletConfig, type ContainerdPaths } from './node-config.ts';
 import { HOST_DIRS } from './node-traces.ts';
-import { PAUSE_IMAGE, pauseImageArchive } from './pause-image.ts';
+import { importPauseImage, PAUSE_IMAGE } from './pause-image.ts';
 
 export const NODE_PORTS = ['kubelet', 'kubeletHealth'] as const;
 
@@ -59,25 +58,16 @@ export async function startContainerd(start: NodeStart): Promise<void> {
   const home = join(dir, 'node');
   mkdirSync(join(home, 'cni'), { recursive: true });
   mkdirSync(labFiles(dir).registryHosts, { recursive: true });
-  writeFileSync(join(home, 'cni', '10-lab.conflist'), JSON.stringify(cniConfig(home, traces.bridge, network)));
-  writeFileSync(join(home, 'containerd.toml'), containerdConfig(home, programs.cniDir, labFiles(dir).registryHosts));
-  writeFileSync(join(home, 'pause.tar'), pauseImageArchive(programs.busybox));
+  const pods = { bridge: traces.bridge, subnet: `10.${network}.0.0/17`, makesBridge: false };
+  const cni = cniConfig({ ...pods, dataDir: join(home, 'cni-data') });
+  writeFileSync(join(home, 'cni', '10-lab.conflist'), JSON.stringify(cni));
+  writeFileSync(join(home, 'containerd.toml'), containerdConfig(containerdPaths(dir, home, programs)));
   makeBridge(traces.bridge, network);
   makeCgroup(traces.cgroup);
 
   await startProcess(dir, mountNamespaceProcess(home));
   await startProcess(dir, containerdProcess(dir, home, programs));
-  const ctr = join(dirname(programs.containerd), 'ctr');
-  const args = [
-    '--address',
-    containerdSocket(home),
-    '--namespace',
-    'k8s.io',
-    'images',
-    'import',
-    join(home, 'pause.tar'),
-  ];
-  execFileSync(ctr, args, { stdio: 'pipe' });
+  importPauseImage(programs, containerdSocket(home), join(home, 'pause.tar'));
 }
 
 /** The kubelet, once the API server serves. @returns when the node is Ready for pods */
@@ -90,23 +80,7 @@ export async function startKubelet(start: NodeStart, env: LabEnv): Promise<void>
     stringify(kubeletConfig(home, containerdSocket(home), ports, traces.cgroup)),
   );
   await startProcess(dir, kubeletProcess(start, home));
-  const path = `/api/v1/nodes/${REAL_NODE}`;
-  await waitFor('the real node registers', () => kubeGetOrNull(env, path));
-  // The kubelet refuses a loopback address of its own, so it is told that a cloud will give it one. This is the cloud.
-  const contentType = 'application/merge-patch+json';
-  await kube(env, 'PATCH', path, { contentType, body: { spec: { taints: null } } });
-  const addresses = [{ type: 'InternalIP', address: '127.0.0.1' }];
-  await kube(env, 'PATCH', `${path}/status`, { contentType, body: { status: { addresses } } });
-  await waitFor('the real node is Ready', async () => {
-    const node = await kube<NodeObject>(env, 'GET', path);
-    const ready = node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-    return ready && (node.spec.taints ?? []).length === 0;
-  });
-}
-
-interface NodeObject {
-  spec: { taints?: unknown[] };
-  status: { conditions?: { type: string; status: string }[] };
+  await admitNode(env, REAL_NODE);
 }
 
 /**
@@ -135,16 +109,6 @@ function mountNamespaceProcess(home: string): ProcessSpec {
     readyTimeoutMs: 20_000,
   };
 }
-
-/** As the kubelet wants them (kubernetes, pkg/kubelet/cm/container_manager_linux.go). */
-const KERNEL_SETTINGS: Readonly<Record<string, string>> = {
-  'vm/overcommit_memory': '1',
-  'vm/panic_on_oom': '0',
-  'kernel/panic': '10',
-  'kernel/panic_on_oops': '1',
-  'kernel/keys/root_maxkeys': '1000000',
-  'kernel/keys/root_maxbytes': '25000000',
-};
 
 function inMountNamespace(dir: string, command: string, args: string[]): Pick<ProcessSpec, 'command' | 'args'> {
   const holder = readProcess(dir, 'node-mounts').id;
@@ -178,6 +142,18 @@ function kubeletProcess({ dir, programs, ports }: NodeStart, home: string): Proc
     ]),
     ready: { kind: 'http', url: `http://127.0.0.1:${ports.kubeletHealth}/healthz` },
     readyTimeoutMs: 90_000,
+  };
+}
+
+function containerdPaths(dir: string, home: string, { cniDir }: NodePrograms): ContainerdPaths {
+  return {
+    root: join(home, 'containerd'),
+    state: join(home, 'containerd-state'),
+    socket: containerdSocket(home),
+    opt: join(home, 'opt'),
+    cniDir,
+    cniConfigDir: join(home, 'cni'),
+    registryHosts: labFiles(dir).registryHosts,
   };
 }
 

@@ -1,12 +1,25 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, digestOf, jsonBlob } from '../image-push.ts';
 import { tar } from '../image-tar.ts';
 
 /** The image of the container that holds a pod's network; imported, never pulled. */
 export const PAUSE_IMAGE = 'holdfast.dev/lab/pause:1';
 
+/** Puts the image into a containerd, by the client that lies beside it. `archive` is the file to pass it in. */
+export function importPauseImage(
+  programs: { containerd: string; busybox: string },
+  socket: string,
+  archive: string,
+): void {
+  writeFileSync(archive, pauseImageArchive(programs.busybox));
+  const ctr = join(dirname(programs.containerd), 'ctr');
+  execFileSync(ctr, ['--address', socket, '--namespace', 'k8s.io', 'images', 'import', archive], { stdio: 'pipe' });
+}
+
 /** An OCI archive of an image whose command sleeps, made of one static busybox. */
-export function pauseImageArchive(busybox: string): Buffer {
+function pauseImageArchive(busybox: string): Buffer {
   const layer = {
     mediaType: 'application/vnd.oci.image.layer.v1.tar',
     content: tar([

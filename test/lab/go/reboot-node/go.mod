@@ -1,0 +1,3 @@
+module holdfast.dev/lab/reboot-node
+
+go 1.24

@@ -1,0 +1,421 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createNamespace } from './access.ts';
+import { pushBusyboxImage } from './busybox-image.ts';
+import { kube } from './kube-api.ts';
+import { startLab, type Lab } from './lab.ts';
+import { readProcess } from './lab-process.ts';
+import { startInAProcessThatDies } from './orphan-lab.ts';
+import { whyNoRebootNode } from './parts/node-precheck.ts';
+import { rebootNodesCgroup } from './parts/node-traces.ts';
+import { rebootNodesOf } from './parts/reboot-nodes.ts';
+import { isAlive, processesOfLab } from './process-identity.ts';
+import { rebootNodesAt, type RebootNode, type RebootNodes } from './reboot-nodes.ts';
+import { waitFor } from './wait.ts';
+
+const why = whyNoRebootNode(0);
+const quiet = () => {};
+const MACHINE_BOOT_ID = '/proc/sys/kernel/random/boot_id';
+const REBOOT = 'nsenter -t 1 -m -u -i -n -p -- systemctl reboot';
+
+interface NodeObject {
+  status: { nodeInfo: { bootID: string }; conditions: { type: string; status: string }[] };
+}
+
+interface PodObject {
+  status: {
+    phase?: string;
+    containerStatuses?: { restartCount: number; state: { running?: object }; containerID?: string }[];
+  };
+}
+
+describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})`}`, () => {
+  let lab: Lab;
+  let nodes: RebootNodes;
+  let image: string;
+  let namespace: string;
+  const machineBootId = readFileSync(MACHINE_BOOT_ID, 'utf8');
+
+  beforeAll(async () => {
+    lab = await startLab({ parts: ['control-plane', 'registry'], log: quiet });
+    nodes = await rebootNodesOf(lab.env, quiet);
+    image = await pushBusyboxImage(lab.env.registry);
+    namespace = await createNamespace(lab);
+  });
+
+  afterAll(async () => {
+    await lab.stop();
+    expect(readFileSync(MACHINE_BOOT_ID, 'utf8')).toBe(machineBootId);
+  });
+
+  beforeEach(async () => {
+    for (const node of nodes.names) {
+      nodes.setFaults(node, {});
+      nodes.setSentinel(node, null);
+      if (!nodes.isUp(node)) nodes.pressPower(node);
+    }
+    for (const node of nodes.names) await isBack(node);
+  });
+
+  describe('as nodes', () => {
+    test('run pods of images from the registry, each with a boot id of its own', async () => {
+      const echo = { command: ['sh', '-c', 'echo hello'] };
+      for (const node of nodes.names) await startPod(node, `hello-${node}`, {}, echo);
+      for (const node of nodes.names) {
+        expect(await ended(`hello-${node}`)).toBe('Succeeded');
+        expect(await logOf(`hello-${node}`)).toBe('hello\n');
+      }
+      const ids = await Promise.all(nodes.names.map(async (node) => (await nodeObject(node)).status.nodeInfo.bootID));
+      expect(ids).toEqual(nodes.names.map((node) => nodes.bootId(node)));
+      expect(new Set([...ids, machineBootId.trim()]).size).toBe(4);
+    });
+
+    test('come back from a reboot with another boot id and their pods, while the others stay as they are', async () => {
+      const before = nodes.names.map((node) => nodes.bootId(node));
+      const seen = nodes.events('reboot-1').length;
+      await startPod('reboot-1', 'stays', { restartPolicy: 'Always' }, { command: ['sleep', '3600'] });
+      const first = await waitFor('the pod runs', () => runningContainer('stays'));
+      const { phase } = await privileged('reboot-1', 'reboots', REBOOT);
+      await isBack('reboot-1');
+      const second = await waitFor('another container of the pod runs', async () => {
+        const container = await runningContainer('stays');
+        return container?.containerID !== first.containerID && container;
+      });
+      expect(second.restartCount).toBe(1);
+      expect(['Succeeded', 'Failed']).toContain(phase);
+
+      const after = nodes.names.map((node) => nodes.bootId(node));
+      expect(after[0]).not.toBe(before[0]);
+      expect(after.slice(1)).toEqual(before.slice(1));
+      const events = nodes.events('reboot-1').slice(seen);
+      expect(events).toMatchObject([
+        { event: 'asked', command: 'reboot', bootId: before[0], ignored: false },
+        { event: 'down', why: 'reboot', bootId: before[0] },
+        { event: 'boot', bootId: after[0] },
+      ]);
+    });
+
+    test('are NotReady while they are down, and Ready again after the power button', async () => {
+      nodes.setFaults('reboot-2', { returns: 'power-button' });
+      const before = nodes.bootId('reboot-2');
+      await startPod('reboot-2', 'asks-and-waits', ...privilegedPod(REBOOT));
+      await waitFor('the node is down', () => !nodes.isUp('reboot-2'));
+      await waitFor('the node is NotReady', async () => (await readyOf('reboot-2')) === 'Unknown', 120_000);
+      expect(await readyOf('reboot-1')).toBe('True');
+      expect((await nodeObject('reboot-2')).status.nodeInfo.bootID).toBe(before);
+      nodes.pressPower('reboot-2');
+      await isBack('reboot-2');
+      expect(nodes.bootId('reboot-2')).not.toBe(before);
+    });
+
+    test('boot anew when their power supply is killed and started again', async () => {
+      const before = nodes.bootId('reboot-3');
+      await lab.kill('reboot-3');
+      await lab.start('reboot-3');
+      await isBack('reboot-3');
+      expect(nodes.bootId('reboot-3')).not.toBe(before);
+    });
+  });
+
+  describe('as a test wants them', () => {
+    test('take as long to boot as they are told', async () => {
+      nodes.setFaults('reboot-1', { bootMs: 4_000 });
+      const events = await rebootAndRead('reboot-1', 'slow');
+      const at = (event: string) => Date.parse(events.find((one) => one.event === event)?.at ?? '');
+      expect(at('boot') - at('down')).toBeGreaterThanOrEqual(4_000);
+    });
+
+    test('ignore the command, and say that it was given', async () => {
+      nodes.setFaults('reboot-1', { ignoresReboot: true });
+      const before = nodes.bootId('reboot-1');
+      const seen = nodes.events('reboot-1').length;
+      expect((await privileged('reboot-1', 'ignored', REBOOT)).phase).toBe('Succeeded');
+      expect(nodes.events('reboot-1').slice(seen)).toMatchObject([{ event: 'asked', ignored: true }]);
+      expect(nodes.bootId('reboot-1')).toBe(before);
+      expect(nodes.isUp('reboot-1')).toBe(true);
+    });
+
+    test('never come back, not even by the power button, until they are mended', async () => {
+      nodes.setFaults('reboot-1', { returns: 'never' });
+      await startPod('reboot-1', 'is-gone', ...privilegedPod(REBOOT));
+      await waitFor('the node is down', () => !nodes.isUp('reboot-1'));
+      nodes.pressPower('reboot-1');
+      await waitFor('the button was pressed', () => nodes.events('reboot-1').at(-1)?.event === 'power-button');
+      nodes.setFaults('reboot-1', { returns: 'power-button' });
+      nodes.pressPower('reboot-1');
+      await isBack('reboot-1');
+      const events = nodes.events('reboot-1').map(({ event }) => event);
+      expect(events.slice(-4)).toEqual(['down', 'power-button', 'power-button', 'boot']);
+    });
+
+    test('reboot twice', async () => {
+      nodes.setFaults('reboot-1', { rebootsAgainAfterMs: 500 });
+      const seen = nodes.events('reboot-1').length;
+      await startPod('reboot-1', 'once', ...privilegedPod(REBOOT));
+      await waitFor('the node booted twice', () => {
+        return (
+          nodes
+            .events('reboot-1')
+            .slice(seen)
+            .filter(({ event }) => event === 'boot').length === 2
+        );
+      });
+      await isBack('reboot-1');
+      expect(nodes.events('reboot-1').slice(seen)).toMatchObject([
+        { event: 'asked' },
+        { event: 'down', why: 'reboot' },
+        { event: 'boot' },
+        { event: 'down', why: 'reboots-again' },
+        { event: 'boot' },
+      ]);
+    });
+
+    test('lose their power without being asked, and stay off when they are told to power off', async () => {
+      const seen = nodes.events('reboot-1').length;
+      nodes.cutPower('reboot-1');
+      await waitFor('the node is up again', () => nodes.events('reboot-1').length === seen + 2);
+      expect(nodes.events('reboot-1').slice(seen)).toMatchObject([
+        { event: 'down', why: 'power-cut' },
+        { event: 'boot' },
+      ]);
+      await isBack('reboot-1');
+
+      await startPod('reboot-1', 'off', ...privilegedPod(REBOOT.replace('reboot', 'poweroff')));
+      await waitFor('the node is down', () => !nodes.isUp('reboot-1'));
+      nodes.pressPower('reboot-1');
+      await isBack('reboot-1');
+      const events = nodes.events('reboot-1').slice(seen + 2);
+      expect(events).toMatchObject([
+        { event: 'asked', command: 'poweroff' },
+        { event: 'down', why: 'poweroff' },
+        { event: 'power-button' },
+        { event: 'boot' },
+      ]);
+    });
+
+    test('have a sentinel that a boot removes, or that stays', async () => {
+      nodes.setSentinel('reboot-1', ['linux-image-6.13', 'libc6']);
+      const read = 'nsenter -t 1 -m -- cat /var/run/reboot-required /var/run/reboot-required.pkgs';
+      const { log } = await privileged('reboot-1', 'reads-sentinel', read);
+      expect(log).toBe('*** System restart required ***\nlinux-image-6.13\nlibc6\n');
+      await rebootAndRead('reboot-1', 'removes-sentinel');
+      expect(nodes.hasSentinel('reboot-1')).toBe(false);
+
+      nodes.setSentinel('reboot-1', ['libc6']);
+      nodes.setFaults('reboot-1', { keepsSentinel: true });
+      await rebootAndRead('reboot-1', 'keeps-sentinel');
+      expect(nodes.hasSentinel('reboot-1')).toBe(true);
+      expect(nodes.hasSentinel('reboot-2')).toBe(false);
+    });
+
+    test('are asked and read from any process that knows the folder of the lab', () => {
+      const elsewhere = rebootNodesAt(lab.env.dir);
+      expect(elsewhere.events('reboot-2')).toEqual(nodes.events('reboot-2'));
+      expect(elsewhere.bootId('reboot-2')).toBe(nodes.bootId('reboot-2'));
+    });
+  });
+
+  describe('can never reboot the machine', () => {
+    test('a privileged pod there has no right to reboot, and no process, disk or watchdog of the machine', async () => {
+      const script = [
+        'grep CapBnd /proc/self/status',
+        'cat /proc/1/comm',
+        'ls /dev | grep -E "^(vd|sd|nvme|mem|watchdog|kvm)" || echo no-devices',
+        'nsenter -t 1 -m -u -i -n -p -C -- grep CapEff /proc/1/status',
+      ].join('; ');
+      const { log } = await privileged('reboot-1', 'looks-around', script);
+      const [bounding, first, devices, ofFirst] = log
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/\s+/).at(-1) ?? '');
+      for (const set of [bounding, ofFirst]) {
+        const rights = BigInt(`0x${set}`);
+        // CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_BOOT, CAP_SYS_TIME
+        for (const taken of [16n, 17n, 22n, 25n]) expect((rights >> taken) & 1n).toBe(0n);
+        // CAP_SYS_ADMIN: it is privileged all the same.
+        expect((rights >> 21n) & 1n).toBe(1n);
+      }
+      expect(first).toBe('reboot-node');
+      expect(devices).toBe('no-devices');
+    });
+
+    test("every command to reboot is the lab's own there", async () => {
+      const find =
+        'for c in systemctl reboot poweroff halt shutdown; do cmp "$(command -v $c)" /proc/1/exe || exit 1; done';
+      const { phase } = await privileged('reboot-1', 'compares', `nsenter -t 1 -m -p -- sh -c '${find}'`);
+      expect(phase).toBe('Succeeded');
+    });
+
+    test('the command refuses where process 1 is not that of a node', () => {
+      for (const name of ['systemctl', 'reboot']) {
+        const { status, stderr } = spawnSync(program(), ['reboot'], { argv0: name, encoding: 'utf8' });
+        expect(status).toBe(1);
+        expect(stderr).toContain('refused: process 1 is not the first process of a node of the lab');
+      }
+    });
+
+    test('the first process refuses outside of a process namespace, and with the right to reboot', () => {
+      const settings = join(lab.env.dir, 'reboot-1', 'settings.json');
+      for (const mode of ['enter', 'init']) {
+        const { status, stderr } = spawnSync(program(), [mode, settings], { encoding: 'utf8' });
+        expect(status).toBe(1);
+        expect(stderr).toContain('refused: a node boots only in a process namespace of its own');
+      }
+      const own = ['--pid', '--fork', '--mount', '--propagation', 'private', program(), 'init', settings];
+      const { status, stderr } = spawnSync('unshare', own, { encoding: 'utf8' });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/refused: the node still has CAP_SYS_/);
+    });
+
+    test.each([
+      ['sees all processes', { hostPID: true }, {}, false],
+      ['is privileged', {}, { securityContext: { privileged: true } }, false],
+      ['names the node real-1', { hostPID: true, nodeName: 'real-1' }, {}, false],
+      [
+        'is privileged as an init container',
+        { initContainers: [{ name: 'i', image: 'x', securityContext: { privileged: true } }] },
+        {},
+        false,
+      ],
+      ['is neither', {}, {}, true],
+      ['names another node', { hostPID: true, nodeName: 'reboot-1' }, {}, true],
+      ['asks for nodes that reboot', { hostPID: true, nodeSelector: { type: 'reboot' } }, {}, true],
+      ["is a DaemonSet's of another node", { hostPID: true, affinity: affinityTo('amd64-1') }, {}, true],
+      ["is a DaemonSet's of the node real-1", { hostPID: true, affinity: affinityTo('real-1') }, {}, false],
+    ])('a pod that %s: %j %j is let in: %s', async (_what, spec, container, isLetIn) => {
+      const path = `${pods()}?dryRun=All`;
+      const body = podObject('reboot-1', 'dry', { nodeName: undefined, ...spec }, { image: 'x', ...container });
+      const answer = kube(lab.env, 'POST', path, { body });
+      if (isLetIn) await answer;
+      else await expect(answer).rejects.toThrow('could reboot the machine: name a node other than real-1');
+    });
+  });
+
+  describe('end with their lab', () => {
+    test('and leave no process, mount, network or cgroup, also when its launcher was killed', async () => {
+      const dir = await startInAProcessThatDies(['reboot-nodes']);
+      const processes = processesOfLab(dir);
+      const networks = new Set(processes.map(({ pid }) => readlinkSync(`/proc/${pid}/ns/net`)));
+      expect(networks.size).toBe(4);
+      expect(cgroupsOf(dir)).not.toEqual([]);
+
+      await (await startLab({ parts: ['registry'], log: quiet })).stop();
+      expect(processes.filter(isAlive)).toEqual([]);
+      networks.delete(readlinkSync('/proc/self/ns/net'));
+      expect(seenByAnyProcess('ns/net', (text) => networks.has(text))).toEqual([]);
+      expect(seenByAnyProcess('mountinfo', (text) => text.includes(dir))).toEqual([]);
+      expect(cgroupsOf(dir)).toEqual([]);
+      expect(readdirSync('/sys/class/net')).not.toContain('pods');
+    });
+  });
+
+  function nodeObject(node: RebootNode): Promise<NodeObject> {
+    return kube(lab.env, 'GET', `/api/v1/nodes/${node}`);
+  }
+
+  async function readyOf(node: RebootNode): Promise<string | undefined> {
+    return (await nodeObject(node)).status.conditions.find(({ type }) => type === 'Ready')?.status;
+  }
+
+  function isBack(node: RebootNode): Promise<boolean> {
+    return waitFor(`${node} is Ready with its boot id`, async () => {
+      const { bootID } = (await nodeObject(node)).status.nodeInfo;
+      return nodes.isUp(node) && bootID === nodes.bootId(node) && (await readyOf(node)) === 'True';
+    });
+  }
+
+  function pods(): string {
+    return `/api/v1/namespaces/${namespace}/pods`;
+  }
+
+  function startPod(node: RebootNode, name: string, spec: object, container: object): Promise<unknown> {
+    return kube(lab.env, 'POST', pods(), { body: podObject(node, name, spec, { image, ...container }) });
+  }
+
+  async function runningContainer(name: string) {
+    const [status] = (await kube<PodObject>(lab.env, 'GET', `${pods()}/${name}`)).status.containerStatuses ?? [];
+    return status?.state.running ? status : null;
+  }
+
+  function ended(name: string): Promise<string> {
+    return waitFor(`the pod ${name} ends`, async () => {
+      const { phase } = (await kube<PodObject>(lab.env, 'GET', `${pods()}/${name}`)).status;
+      return phase === 'Succeeded' || phase === 'Failed' ? phase : null;
+    });
+  }
+
+  function logOf(name: string): Promise<string> {
+    return kube(lab.env, 'GET', `${pods()}/${name}/log`);
+  }
+
+  /** Runs a script in a pod that is privileged and sees the node's processes, to its end. */
+  async function privileged(node: RebootNode, name: string, script: string): Promise<{ phase: string; log: string }> {
+    await startPod(node, name, ...privilegedPod(script));
+    const phase = await ended(name);
+    return {
+      phase,
+      log: await waitFor(`the log of ${name} is read`, async () => ({ text: await logOf(name) })).then(
+        ({ text }) => text,
+      ),
+    };
+  }
+
+  async function rebootAndRead(node: RebootNode, name: string) {
+    const seen = nodes.events(node).length;
+    await startPod(node, name, ...privilegedPod(REBOOT));
+    await waitFor(`${node} is up again`, () => nodes.events(node).length === seen + 3);
+    await isBack(node);
+    return nodes.events(node).slice(seen);
+  }
+
+  function program(): string {
+    return readProcess(lab.env.dir, 'reboot-1').spec.command;
+  }
+});
+
+function privilegedPod(script: string): [object, object] {
+  return [{ hostPID: true }, { command: ['sh', '-c', script], securityContext: { privileged: true } }];
+}
+
+function podObject(node: string, name: string, spec: object, container: object): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      nodeName: node,
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 1,
+      containers: [{ name: 'main', ...container }],
+      ...spec,
+    },
+  };
+}
+
+/** As the DaemonSet controller binds a pod to its node. */
+function affinityTo(node: string): object {
+  const term = { matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] };
+  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } };
+}
+
+function cgroupsOf(dir: string): string[] {
+  return readdirSync('/sys/fs/cgroup', { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith(rebootNodesCgroup(dir)),
+  );
+}
+
+/** The processes of this machine, those in namespaces included, of which a file or link below /proc says so. */
+function seenByAnyProcess(what: string, says: (text: string) => boolean): string[] {
+  const read = (path: string) => (what.startsWith('ns/') ? readlinkSync(path) : readFileSync(path, 'utf8'));
+  return readdirSync('/proc').filter((entry) => {
+    try {
+      return /^\d+$/.test(entry) && says(read(`/proc/${entry}/${what}`));
+    } catch {
+      return false; // gone meanwhile
+    }
+  });
+}

@@ -1,0 +1,96 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readProcess } from './lab-process.ts';
+import { REBOOT_NODES, type RebootNode } from './parts/control-plane.ts';
+import { labFiles } from './paths.ts';
+import { signalProcess } from './process-identity.ts';
+
+export type { RebootNode } from './parts/control-plane.ts';
+
+/** What goes wrong with a node. Read at the moment that it matters, so that a change holds from the next one on. */
+export interface NodeFaults {
+  /** How long each boot keeps the node down, in milliseconds [1000]. */
+  bootMs: number;
+  /** What brings it back after a reboot or a power cut [by-itself]. `never`: not even the power button. */
+  returns: 'by-itself' | 'power-button' | 'never';
+  /** `systemctl reboot` succeeds and nothing happens [false]. */
+  ignoresReboot: boolean;
+  /** How long after a boot that was asked for the node reboots once more, in milliseconds [0: not]. */
+  rebootsAgainAfterMs: number;
+  /** The sentinel survives boots [false]. */
+  keepsSentinel: boolean;
+}
+
+/** What happened to a node. `at` is ISO; `bootId` is that of the boot that it is about. */
+export type NodeEvent =
+  | { at: string; event: 'boot'; bootId: string }
+  /** A command to reboot or power off reached the node, obeyed or not. */
+  | { at: string; event: 'asked'; bootId: string; command: 'reboot' | 'poweroff'; ignored: boolean }
+  | { at: string; event: 'down'; bootId: string; why: 'reboot' | 'poweroff' | 'reboots-again' | 'power-cut' }
+  | { at: string; event: 'power-button' };
+
+/** The nodes of a lab that can be rebooted, seen from beside them: nothing here goes through Kubernetes. */
+export interface RebootNodes {
+  readonly names: readonly RebootNode[];
+  /** Of the boot that is on, or of the last one while the node is down. */
+  bootId(node: RebootNode): string;
+  isUp(node: RebootNode): boolean;
+  /** From now on these and no others. */
+  setFaults(node: RebootNode, faults: Partial<NodeFaults>): void;
+  /** Boots a node that is down. One that is up takes no notice. */
+  pressPower(node: RebootNode): void;
+  /** Everything on the node dies at once. It comes back as its faults say. */
+  cutPower(node: RebootNode): void;
+  /** Says on the node that a reboot is required, and by which packages; null takes it back. A boot removes it, too. */
+  setSentinel(node: RebootNode, packages: readonly string[] | null): void;
+  hasSentinel(node: RebootNode): boolean;
+  /** Everything since the lab began, in its order. */
+  events(node: RebootNode): NodeEvent[];
+}
+
+const NO_FAULTS: NodeFaults = {
+  bootMs: 1_000,
+  returns: 'by-itself',
+  ignoresReboot: false,
+  rebootsAgainAfterMs: 0,
+  keepsSentinel: false,
+};
+
+/** The nodes of the lab in `dir`, from any process: all state is in files there. */
+export function rebootNodesAt(dir: string): RebootNodes {
+  const shared = (node: RebootNode, file: string) => join(labFiles(dir).rebootNode(node), 'shared', file);
+  const sentinel = (node: RebootNode) => join(labFiles(dir).rebootNode(node), 'run', 'reboot-required');
+  const events = (node: RebootNode): NodeEvent[] => {
+    const file = shared(node, 'events.jsonl');
+    if (!existsSync(file)) return [];
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as NodeEvent);
+  };
+  const signal = (node: RebootNode, which: NodeJS.Signals) => {
+    const { id } = readProcess(dir, node);
+    if (!id || !signalProcess(id, which))
+      throw new Error(`the power supply of ${node} does not run in the lab in ${dir}`);
+  };
+  return {
+    names: REBOOT_NODES,
+    bootId: (node) => readFileSync(shared(node, 'boot-id'), 'utf8').trim(),
+    isUp: (node) => events(node).findLast(({ event }) => event === 'boot' || event === 'down')?.event === 'boot',
+    setFaults: (node, faults) => {
+      const file = shared(node, 'faults.json');
+      writeFileSync(`${file}.new`, JSON.stringify({ ...NO_FAULTS, ...faults }));
+      renameSync(`${file}.new`, file);
+    },
+    pressPower: (node) => signal(node, 'SIGUSR2'),
+    cutPower: (node) => signal(node, 'SIGUSR1'),
+    setSentinel: (node, packages) => {
+      const file = sentinel(node);
+      rmSync(file, { force: true });
+      rmSync(`${file}.pkgs`, { force: true });
+      if (packages === null) return;
+      writeFileSync(`${file}.pkgs`, packages.map((name) => `${name}\n`).join(''));
+      writeFileSync(file, '*** System restart required ***\n');
+    },
+    hasSentinel: (node) => existsSync(sentinel(node)),
+    events,
+  };
+}
