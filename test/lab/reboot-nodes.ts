@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readProcess } from './lab-process.ts';
 import { REBOOT_NODES, type RebootNode } from './parts/control-plane.ts';
 import { labFiles } from './paths.ts';
-import { signalProcess } from './process-identity.ts';
+import { isAlive, signalProcess } from './process-identity.ts';
 
 export type { RebootNode } from './parts/control-plane.ts';
 
@@ -74,7 +74,11 @@ export function rebootNodesAt(dir: string): RebootNodes {
   return {
     names: REBOOT_NODES,
     bootId: (node) => readFileSync(shared(node, 'boot-id'), 'utf8').trim(),
-    isUp: (node) => events(node).findLast(({ event }) => event === 'boot' || event === 'down')?.event === 'boot',
+    isUp: (node) => {
+      const { id } = readProcess(dir, node);
+      const last = events(node).findLast(({ event }) => event === 'boot' || event === 'down');
+      return id !== null && isAlive(id) && last?.event === 'boot';
+    },
     setFaults: (node, faults) => {
       const file = shared(node, 'faults.json');
       writeFileSync(`${file}.new`, JSON.stringify({ ...NO_FAULTS, ...faults }));

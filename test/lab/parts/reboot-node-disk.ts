@@ -46,9 +46,8 @@ export function nodeContainerdSocket(dir: string, node: string): string {
  */
 export function makeDisk(of: DiskOf): string {
   const home = labFiles(of.dir).rebootNode(of.node);
-  for (const folder of ['disk', 'work', 'root', 'var', 'run', 'shared'])
+  for (const folder of ['disk', 'work', 'root', 'containerd', 'kubelet', 'run', 'shared'])
     mkdirSync(join(home, folder), { recursive: true });
-  for (const folder of ['lib', 'log', 'tmp']) mkdirSync(join(home, 'var', folder), { recursive: true });
   mkdirSync(labFiles(of.dir).registryHosts, { recursive: true });
   writeCommands(join(home, 'disk'), of.programs.rebootNode);
   const etc = join(home, 'disk', 'etc', 'reboot-node');

@@ -87,7 +87,7 @@ async function startRebootNode(state: LabState, node: RebootNode, programs: Rebo
   await admitNode(env, node, [REBOOT_TAINT]);
 }
 
-/** The node's power supply. Its log is the node's console, with what containerd and the kubelet say. */
+/** The node's power supply, which takes the node with it when it is killed. Its log is the node's console, with what containerd and the kubelet say. */
 function powerProcess(dir: string, node: string, programs: RebootNodePrograms, settings: string): ProcessSpec {
   const folders = [programs.containerd, programs.runc].map((file) => file.slice(0, file.lastIndexOf('/')));
   return {
@@ -96,7 +96,7 @@ function powerProcess(dir: string, node: string, programs: RebootNodePrograms, s
     args: ['power', settings],
     // The lab's folder is not there on the node.
     env: { PATH: [...folders, process.env['PATH'] ?? ''].join(':'), HOME: '/root', TMPDIR: '/tmp' },
-    ready: { kind: 'file', path: join(labFiles(dir).rebootNode(node), 'run', 'reboot-node.sock') },
+    ready: { kind: 'socket', path: join(labFiles(dir).rebootNode(node), 'run', 'reboot-node.sock') },
     readyTimeoutMs: 30_000,
   };
 }

@@ -32,6 +32,7 @@ func enter(s settings) error {
 		return err
 	}
 	for _, h := range hierarchies {
+		removeBelow(filepath.Join(h.folder, s.Cgroup))
 		if h.kind == "cgroup2" {
 			enableControllers(h.folder, s.Cgroup)
 		}
@@ -126,5 +127,17 @@ func enableControllers(root, cgroup string) {
 			_ = os.WriteFile(filepath.Join(folder, "cgroup.subtree_control"), []byte("+"+controller), 0o644)
 		}
 		folder = filepath.Join(folder, name)
+	}
+}
+
+// removeBelow removes the cgroups of the boot before, whose processes are dead: the kubelet would wait seconds for each.
+func removeBelow(cgroup string) {
+	entries, _ := os.ReadDir(cgroup)
+	for _, entry := range entries {
+		if entry.IsDir() {
+			below := filepath.Join(cgroup, entry.Name())
+			removeBelow(below)
+			_ = os.Remove(below)
+		}
 	}
 }

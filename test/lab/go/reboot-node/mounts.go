@@ -34,7 +34,6 @@ func mountRoot(s settings, hierarchies []cgroupMount) error {
 		{"tmpfs", "/sys/fs/cgroup", "tmpfs", "mode=755", 0},
 		{"tmpfs", "/dev", "tmpfs", "mode=755", 0},
 		{"tmpfs", "/tmp", "tmpfs", "mode=1777", 0},
-		{s.folder("var"), "/var", "", "", syscall.MS_BIND},
 		{s.folder("run"), "/run", "", "", syscall.MS_BIND},
 	}
 	for _, step := range steps {
@@ -44,6 +43,12 @@ func mountRoot(s settings, hierarchies []cgroupMount) error {
 	}
 	for _, folder := range append(s.Folders, s.folder("shared")) {
 		if err := bindFolder(folder, filepath.Join(root, folder)); err != nil {
+			return err
+		}
+	}
+	// Layers of containers cannot lie on layers.
+	for _, name := range []string{"containerd", "kubelet"} {
+		if err := bindFolder(s.folder(name), filepath.Join(root, "var/lib", name)); err != nil {
 			return err
 		}
 	}

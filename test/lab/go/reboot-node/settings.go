@@ -11,7 +11,7 @@ import (
 // settings are what a node is, from a file that stays as it is while the node exists.
 type settings struct {
 	Name string `json:"name"`
-	// Home holds the node's folders: what it writes to its disk (disk, var), what is gone with each boot (run), and what the
+	// Home holds the node's folders: what it writes to its disk (disk, containerd, kubelet), what is gone with each boot (run), and what the
 	// test and the node both see (shared).
 	Home string `json:"home"`
 	// Cgroup is the node's own, below each hierarchy. It exists already.
