@@ -8,10 +8,11 @@ import type {
   V1Probe,
   V1StatefulSet,
 } from '@kubernetes/client-node';
+import { REBOOT_TAINT } from './parts/reboot-node-disk.ts';
 
-/** Of the lab's fake nodes; the real one has neither. */
-const KWOK_LABEL = { type: 'kwok' };
+/** The taints of the lab's fake nodes and of those that reboot; the real one has none. Both have a label `type`. */
 const KWOK_TAINT = 'kwok.x-k8s.io/node';
+const TAINTS = { kwok: KWOK_TAINT, reboot: REBOOT_TAINT.key } as const;
 
 /** A workload of the lab. Only the first three are needed. */
 export interface SpokeWorkload {
@@ -22,8 +23,11 @@ export interface SpokeWorkload {
   readonly replicas?: number;
   /** Name of the container ['spoke'] */
   readonly container?: string;
-  /** A node by name, or any of a kind: `kwok` has no machine behind it, `real` a kubelet. [any node, fake ones too] */
-  readonly node?: 'real' | 'kwok' | { readonly name: string };
+  /**
+   * A node by name, or any of a kind: `kwok` has no machine behind it, `real` a kubelet, `reboot` a kubelet that can be
+   * rebooted. [the real node and fake ones]
+   */
+  readonly node?: 'real' | 'kwok' | 'reboot' | { readonly name: string };
   /** `kubernetes.io/arch` of the nodes that the pods may run on. [any] */
   readonly architecture?: string;
   /** Of `/ready` every second [true]; or a probe of one's own. */
@@ -149,14 +153,17 @@ const READY: V1Probe = { httpGet: { path: '/ready', port: 8080 }, periodSeconds:
 
 function placementOf(workload: SpokeWorkload): Partial<V1PodSpec> {
   const { node, architecture } = workload;
+  const pool = node === 'kwok' || node === 'reboot' ? node : null;
   const selector = {
-    ...(node === 'kwok' ? KWOK_LABEL : {}),
+    ...(pool === null ? {} : { type: pool }),
     ...(architecture === undefined ? {} : { 'kubernetes.io/arch': architecture }),
   };
   return {
     ...(Object.keys(selector).length === 0 ? {} : { nodeSelector: selector }),
     ...(typeof node === 'object' ? { nodeName: node.name } : {}),
-    // Without a machine behind it, a kwok node takes only what asks for it.
-    ...(node === 'real' ? {} : { tolerations: [{ key: KWOK_TAINT, operator: 'Exists' }] }),
+    // Without a machine behind it, a kwok node takes only what asks for it; a node that reboots does, too.
+    ...(node === 'real'
+      ? {}
+      : { tolerations: [{ key: pool === null ? KWOK_TAINT : TAINTS[pool], operator: 'Exists' }] }),
   };
 }

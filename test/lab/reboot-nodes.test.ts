@@ -1,12 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { Exec, KubeConfig, type V1Status } from '@kubernetes/client-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createNamespace } from './access.ts';
 import { pushBusyboxImage } from './busybox-image.ts';
+import { pushSpokeImage } from './images.ts';
 import { kube } from './kube-api.ts';
 import { startLab, type Lab } from './lab.ts';
 import { readProcess } from './lab-process.ts';
+import { spokeDeployment } from './manifests.ts';
 import { startInAProcessThatDies } from './orphan-lab.ts';
 import { whyNoRebootNode } from './parts/node-precheck.ts';
 import { rebootNodesCgroup } from './parts/node-traces.ts';
@@ -95,6 +99,41 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
         { event: 'down', why: 'reboot', bootId: before[0] },
         { event: 'boot', bootId: after[0] },
       ]);
+    });
+
+    test('let a command be run in a container', async () => {
+      await startPod('reboot-2', 'idle', {}, { command: ['sleep', '3600'] });
+      await waitFor('the pod runs', () => runningContainer('idle'));
+      const config = new KubeConfig();
+      config.loadFromFile(lab.env.kubeconfig);
+      const output = new PassThrough();
+      const command = ['cat', '/proc/sys/kernel/hostname'];
+      const status = await new Promise<V1Status>((resolve, reject) => {
+        new Exec(config).exec(namespace, 'idle', 'main', command, output, null, null, false, resolve).catch(reject);
+      });
+      expect(status.status).toBe('Success');
+      expect(String(output.read())).toBe('idle\n');
+    });
+
+    test('take a Deployment of spokes, one on each, probed and ready', async () => {
+      const image = await pushSpokeImage(lab.env.registry, { repository: 'test/spoke', version: '1.0.0' });
+      const topologySpreadConstraints = [
+        {
+          maxSkew: 1,
+          topologyKey: 'kubernetes.io/hostname',
+          whenUnsatisfiable: 'DoNotSchedule',
+          labelSelector: { matchLabels: { app: 'spread' } },
+        },
+      ];
+      const spec = { namespace, name: 'spread', image: image.reference, replicas: 3, node: 'reboot' as const };
+      const body = spokeDeployment({ ...spec, pod: { topologySpreadConstraints } });
+      const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
+      await kube(lab.env, 'POST', path, { body });
+      await waitFor('all three are ready', async () => {
+        const { status } = await kube<{ status: { readyReplicas?: number } }>(lab.env, 'GET', `${path}/spread`);
+        return status.readyReplicas === 3;
+      });
+      await kube(lab.env, 'DELETE', `${path}/spread`);
     });
 
     test('are NotReady while they are down, and Ready again after the power button', async () => {
@@ -262,8 +301,15 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
 
     test('the first process refuses outside of a process namespace, and with the right to reboot', () => {
       const settings = join(lab.env.dir, 'reboot-1', 'settings.json');
+      // In a view of its own of everything but the processes: one that did not refuse must not harm the machine here.
+      const shielded = ['--mount', '--net', '--uts', '--ipc', '--propagation', 'private', program()];
       for (const mode of ['enter', 'init']) {
-        const { status, stderr } = spawnSync(program(), [mode, settings], { encoding: 'utf8' });
+        const args = [...shielded, mode, settings];
+        const { status, stderr } = spawnSync('unshare', args, {
+          encoding: 'utf8',
+          timeout: 10_000,
+          killSignal: 'SIGKILL',
+        });
         expect(status).toBe(1);
         expect(stderr).toContain('refused: a node boots only in a process namespace of its own');
       }
