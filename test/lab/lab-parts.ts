@@ -14,6 +14,7 @@ import {
   startControlPlane,
   type ControlPlanePrograms,
 } from './parts/control-plane.ts';
+import { ETCD_CLUSTER_PORTS, findEtcdCluster, startEtcdCluster } from './parts/etcd-cluster.ts';
 import { findKeycloak, keycloakProcess, keycloakUrl } from './parts/keycloak.ts';
 import { findKwok, kwokProcess } from './parts/kwok.ts';
 import {
@@ -44,6 +45,7 @@ export interface FoundParts {
   /** Or why there is no real node. */
   node: NodePrograms | string;
   rebootNodes: RebootNodePrograms | null;
+  etcdCluster: string | null;
 }
 
 /** Finds or builds the programs of all parts, before anything is started. */
@@ -57,6 +59,7 @@ export async function findParts(parts: readonly PartName[], dirLength: number, l
     prometheus: has('prometheus') ? await findPrometheus(log) : null,
     keycloak: has('keycloak') ? await findKeycloak(log) : null,
     rebootNodes: has('reboot-nodes') ? await findRebootNodes(dirLength, log) : null,
+    etcdCluster: has('etcd-cluster') ? await findEtcdCluster(log) : null,
     node: has('node') ? (whyNoNode(dirLength) ?? (await findNode(log))) : 'no real node was asked for',
   };
 }
@@ -77,6 +80,7 @@ const PORT_NAMES = [
   'prometheus',
   'keycloak',
   ...REBOOT_NODES,
+  ...ETCD_CLUSTER_PORTS,
 ] as const;
 
 /** Starts all parts, those that do not need each other side by side. */
@@ -97,6 +101,7 @@ export async function startParts(start: PartsStart): Promise<LabState> {
     found.registry ? startProcess(dir, registryProcess(dir, found.registry, ports.registry)) : done,
     found.prometheus ? startProcess(dir, prometheusProcess(dir, found.prometheus, ports.prometheus)) : done,
     found.keycloak ? startProcess(dir, keycloakProcess(dir, found.keycloak, state.keycloak)) : done,
+    found.etcdCluster ? startEtcdCluster(dir, found.etcdCluster, state.etcdClusterPorts) : done,
     found.controlPlane
       ? startControlPlane({ dir, programs: found.controlPlane, ports, network, log }).then(async (access) => {
           Object.assign(env, access);
@@ -144,12 +149,17 @@ async function prepare({ dir, parts, found }: PartsStart) {
     podNetwork: network,
     node: typeof found.node === 'string' ? null : planNodeTraces(dir),
     keycloak: { port: ports.keycloak, password },
-    rebootNodePorts: { 'reboot-1': ports['reboot-1'], 'reboot-2': ports['reboot-2'], 'reboot-3': ports['reboot-3'] },
+    rebootNodePorts: only(ports, REBOOT_NODES),
     registryPort: ports.registry,
+    etcdClusterPorts: only(ports, ETCD_CLUSTER_PORTS),
     env,
   };
   writeState(dir, state);
   return { ports, network, state };
+}
+
+function only<Name extends string>(ports: Record<Name, number>, names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, ports[name]])) as Record<Name, number>;
 }
 
 /** Waits for all, so that nothing is still starting when the first error is reported. */

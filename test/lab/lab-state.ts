@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import type { LabEnv, PartName } from './lab.ts';
 import type { RebootNode } from './parts/control-plane.ts';
+import type { EtcdClusterPorts } from './parts/etcd-cluster.ts';
 import { labFiles, labsDir } from './paths.ts';
 import { isAlive, processesOfLab, type ProcessId } from './process-identity.ts';
 import { readProcesses } from './lab-process.ts';
@@ -30,6 +31,7 @@ export interface LabState {
   /** The kubelets' ports, chosen with the lab for the same reason. */
   rebootNodePorts: Record<RebootNode, number>;
   registryPort: number;
+  etcdClusterPorts: EtcdClusterPorts;
   env: LabEnv;
 }
 

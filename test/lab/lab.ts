@@ -12,7 +12,7 @@ import { takeDownAbandonedLabs, teardown } from './teardown.ts';
 /** What every lab has unless it is told otherwise. */
 export const DEFAULT_PARTS = ['temporal', 'control-plane', 'kwok', 'node', 'registry', 'prometheus'] as const;
 /** What costs much and few tests need joins a lab when the first test asks for it. */
-export const PART_NAMES = [...DEFAULT_PARTS, 'keycloak', 'reboot-nodes'] as const;
+export const PART_NAMES = [...DEFAULT_PARTS, 'keycloak', 'reboot-nodes', 'etcd-cluster'] as const;
 export type PartName = (typeof PART_NAMES)[number];
 
 /** How to reach a lab's parts. Plain data. What belongs to a part that was not asked for is an empty string. */

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from '../find/build-lock.ts';
 import { findProgram } from '../find/find-program.ts';
@@ -64,27 +65,31 @@ export async function startRebootNodes(state: LabState, programs: RebootNodeProg
 
 async function startRebootNode(state: LabState, node: RebootNode, programs: RebootNodePrograms): Promise<void> {
   const { env } = state;
+  const known = readProcesses(env.dir).find(({ spec }) => spec.name === node);
+  // It runs already where an earlier start failed half-way.
+  if (!known?.id || !isAlive(known.id)) await switchOn(state, node, programs);
+  await importWhenServing(env.dir, node, programs);
+  await admitNode(env, node, [REBOOT_TAINT]);
+}
+
+async function switchOn(state: LabState, node: RebootNode, programs: RebootNodePrograms): Promise<void> {
+  const { env, rebootNodePorts, registryPort, podNetwork } = state;
   const { dir } = env;
-  // Left by a start that failed half-way.
-  const known = readProcesses(dir).find(({ spec }) => spec.name === node);
-  if (known?.id && isAlive(known.id)) return;
+  rmSync(labFiles(dir).rebootNode(node), { recursive: true, force: true });
   const cgroup = join(rebootNodesCgroup(dir), node);
   makeCgroup(rebootNodesCgroup(dir));
   makeCgroup(cgroup);
-  const kubeletPort = state.rebootNodePorts[node];
   const settings = makeDisk({
     dir,
     node,
     programs,
-    machinePorts: [Number(new URL(env.apiServer).port), state.registryPort],
-    kubeletPort,
-    podSubnet: `10.${state.podNetwork}.${128 + REBOOT_NODES.indexOf(node)}.0/24`,
+    machinePorts: [Number(new URL(env.apiServer).port), registryPort],
+    kubeletPort: rebootNodePorts[node],
+    podSubnet: `10.${podNetwork}.${128 + REBOOT_NODES.indexOf(node)}.0/24`,
     cgroup,
   });
   rebootNodesAt(dir).setFaults(node, {});
   await startProcess(dir, powerProcess(dir, node, programs, settings));
-  await importWhenServing(dir, node, programs);
-  await admitNode(env, node, [REBOOT_TAINT]);
 }
 
 /** The node's power supply, which takes the node with it when it is killed. Its log is the node's console, with what containerd and the kubelet say. */
