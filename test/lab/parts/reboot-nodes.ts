@@ -92,7 +92,10 @@ async function switchOn(state: LabState, node: RebootNode, programs: RebootNodeP
   await startProcess(dir, powerProcess(dir, node, programs, settings));
 }
 
-/** The node's power supply, which takes the node with it when it is killed. Its log is the node's console, with what containerd and the kubelet say. */
+/**
+ * The node's power supply, which takes the node with it when it is killed. Its log is the node's console, with what containerd
+ * and the kubelet say.
+ */
 function powerProcess(dir: string, node: string, programs: RebootNodePrograms, settings: string): ProcessSpec {
   const folders = [programs.containerd, programs.runc].map((file) => file.slice(0, file.lastIndexOf('/')));
   return {

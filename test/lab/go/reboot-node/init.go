@@ -14,7 +14,10 @@ import (
 
 const (
 	restartPause = time.Second
-	stopGrace    = 3 * time.Second
+	// No machine goes down in the very moment that it is asked. One that did would often catch containerd before it has
+	// written down that the asking container was started, and the kubelet then leaves that pod Pending for ever.
+	stopPause = 500 * time.Millisecond
+	stopGrace = 3 * time.Second
 )
 
 // initialise is the first process of a boot: it makes the node's view of the machine, starts its services, and waits until
@@ -64,6 +67,7 @@ func initialise(s settings) error {
 		go services.keep(u)
 	}
 	code := <-asked
+	time.Sleep(stopPause)
 	services.stop()
 	os.Exit(code)
 	return nil
