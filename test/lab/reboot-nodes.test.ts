@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Exec, KubeConfig, type V1Status } from '@kubernetes/client-node';
@@ -248,6 +248,21 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
       await rebootAndRead('reboot-1', 'keeps-sentinel');
       expect(nodes.hasSentinel('reboot-1')).toBe(true);
       expect(nodes.hasSentinel('reboot-2')).toBe(false);
+    });
+
+    test('keep what is written to their disks, which is not written to the machine', async () => {
+      nodes.writeFile('reboot-1', '/usr/local/bin/busctl', '#!/bin/sh\necho 90\n', 0o755);
+      nodes.writeFile('reboot-1', '/boot/vmlinuz-6.13.0-lab', '');
+      await rebootAndRead('reboot-1', 'keeps-files');
+      const ask = 'nsenter -t 1 -m -- sh -c "busctl; ls /boot/vmlinuz-6.13.0-lab"';
+      const { log } = await privileged('reboot-1', 'reads-files', ask);
+      expect(log).toBe('90\n/boot/vmlinuz-6.13.0-lab\n');
+      for (const path of ['/usr/local/bin/busctl', '/boot/vmlinuz-6.13.0-lab']) expect(existsSync(path)).toBe(false);
+
+      nodes.setFaults('reboot-1', { returns: 'power-button' });
+      nodes.cutPower('reboot-1');
+      await waitFor('the node is down', () => !nodes.isUp('reboot-1'));
+      expect(() => nodes.writeFile('reboot-1', '/etc/x', '')).toThrow('reboot-1 is not up');
     });
 
     test('are asked and read from any process that knows the folder of the lab', () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readProcess } from './lab-process.ts';
@@ -44,6 +45,14 @@ export interface RebootNodes {
   /** Says on the node that a reboot is required, and by which packages; null takes it back. A boot removes it, too. */
   setSentinel(node: RebootNode, packages: readonly string[] | null): void;
   hasSentinel(node: RebootNode): boolean;
+  /**
+   * Puts a file on the disk of a node that is up, where it outlives boots: a kernel below `/boot`, or a command in
+   * `/usr/local/bin` that answers in place of the machine's.
+   *
+   * @param path on the node
+   * @param mode [0644]
+   */
+  writeFile(node: RebootNode, path: string, content: string, mode?: number): void;
   /** Everything since the lab began, in its order. */
   events(node: RebootNode): NodeEvent[];
 }
@@ -95,6 +104,22 @@ export function rebootNodesAt(dir: string): RebootNodes {
       writeFileSync(file, '*** System restart required ***\n');
     },
     hasSentinel: (node) => existsSync(sentinel(node)),
+    writeFile: (node, path, content, mode = 0o644) => {
+      const pid = firstProcessOf(node, labFiles(dir).rebootNode(node));
+      // By way of the node's own view of its files: a link on it must not lead to the machine's.
+      const script = 'mkdir -p "$(dirname "$1")" && cat > "$1" && chmod "$2" "$1"';
+      const args = ['-t', String(pid), '-m', '--', 'sh', '-c', script, 'sh', path, mode.toString(8)];
+      execFileSync('nsenter', args, { input: content, stdio: 'pipe' });
+    },
     events,
   };
+}
+
+/** As the machine counts processes. @throws Error while it has not yet, or no longer, the node's files as its root */
+function firstProcessOf(node: RebootNode, home: string): number {
+  const pid = Number(readFileSync(join(home, 'shared', 'pid'), 'utf8'));
+  const mounts = existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n') : [];
+  const isRoot = (line: string) => line.split(' ')[4] === '/' && line.includes(`upperdir=${join(home, 'disk')},`);
+  if (!mounts.some(isRoot)) throw new Error(`${node} is not up: its disk can be written to while it is`);
+  return pid;
 }

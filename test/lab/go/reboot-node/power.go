@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -61,6 +62,10 @@ func powerOn(s settings, bootedBy string, signals <-chan os.Signal) (string, err
 	}
 	if err := node.Start(); err != nil {
 		return "", fmt.Errorf("the node cannot have namespaces of its own: %w", err)
+	}
+	// As the machine counts processes: by it the node's files are found from outside.
+	if err := os.WriteFile(s.shared("pid"), []byte(strconv.Itoa(node.Process.Pid)), 0o644); err != nil {
+		return "", err
 	}
 	if err := s.record("boot", map[string]any{"bootId": bootID}); err != nil {
 		return "", err
