@@ -5,7 +5,7 @@ import { hostArchitecture } from './image-binary.ts';
 import { describe, digestOf, jsonBlob, pushBlob, pushManifest } from './image-push.ts';
 import { tar } from './image-tar.ts';
 
-const APPLETS = ['sh', 'cat', 'grep', 'nsenter', 'sleep', 'test', 'true'];
+const APPLETS = ['sh', 'cat', 'grep', 'nsenter', 'sleep', 'test', 'true', 'wget'];
 const REPOSITORY = 'lab/busybox';
 
 /**

@@ -150,7 +150,6 @@ async function prepare({ dir, parts, found }: PartsStart) {
     node: typeof found.node === 'string' ? null : planNodeTraces(dir),
     keycloak: { port: ports.keycloak, password },
     rebootNodePorts: only(ports, REBOOT_NODES),
-    registryPort: ports.registry,
     etcdClusterPorts: only(ports, ETCD_CLUSTER_PORTS),
     env,
   };

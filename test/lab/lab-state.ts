@@ -30,7 +30,6 @@ export interface LabState {
   keycloak: { port: number; password: string };
   /** The kubelets' ports, chosen with the lab for the same reason. */
   rebootNodePorts: Record<RebootNode, number>;
-  registryPort: number;
   etcdClusterPorts: EtcdClusterPorts;
   env: LabEnv;
 }

@@ -115,6 +115,16 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
       expect(String(output.read())).toBe('idle\n');
     });
 
+    test("reach the lab's parts from a pod in the node's network, at the same addresses, and nothing else", async () => {
+      const ask = `echo parts && wget -q -O - http://${lab.env.registry}/v2/ && cat /proc/net/route`;
+      await startPod('reboot-1', 'asks', { hostNetwork: true }, { command: ['sh', '-c', ask] });
+      expect(await ended('asks')).toBe('Succeeded');
+      const [, answer, ...routes] = (await logOf('asks')).trim().split('\n');
+      expect(answer).toMatch(/^\{\}/);
+      const interfaces = routes.map((route) => route.split('\t')[0]);
+      expect(interfaces.filter((name) => name !== 'pods')).toEqual([]);
+    });
+
     test('take a Deployment of spokes, one on each, probed and ready', async () => {
       const image = await pushSpokeImage(lab.env.registry, { repository: 'test/spoke', version: '1.0.0' });
       const topologySpreadConstraints = [

@@ -22,7 +22,7 @@ export interface DiskOf {
   dir: string;
   node: RebootNode;
   programs: NodePrograms & { rebootNode: string };
-  /** Of the API server and the registry, which the node reaches on its own loopback address. */
+  /** Of the lab's parts, which the node reaches on its own loopback address. */
   machinePorts: number[];
   kubeletPort: number;
   /** As in `10.90.128.0/24`. */

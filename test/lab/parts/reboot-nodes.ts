@@ -73,8 +73,9 @@ async function startRebootNode(state: LabState, node: RebootNode, programs: Rebo
 }
 
 async function switchOn(state: LabState, node: RebootNode, programs: RebootNodePrograms): Promise<void> {
-  const { env, rebootNodePorts, registryPort, podNetwork } = state;
+  const { env, ports, rebootNodePorts, podNetwork } = state;
   const { dir } = env;
+  const kubelets = new Set(Object.values(rebootNodePorts));
   rmSync(labFiles(dir).rebootNode(node), { recursive: true, force: true });
   const cgroup = join(rebootNodesCgroup(dir), node);
   makeCgroup(rebootNodesCgroup(dir));
@@ -83,7 +84,7 @@ async function switchOn(state: LabState, node: RebootNode, programs: RebootNodeP
     dir,
     node,
     programs,
-    machinePorts: [Number(new URL(env.apiServer).port), registryPort],
+    machinePorts: ports.filter((port) => !kubelets.has(port)),
     kubeletPort: rebootNodePorts[node],
     podSubnet: `10.${podNetwork}.${128 + REBOOT_NODES.indexOf(node)}.0/24`,
     cgroup,
