@@ -1,6 +1,4 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Exec, KubeConfig, type V1Status } from '@kubernetes/client-node';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -9,8 +7,8 @@ import { pushBusyboxImage } from './busybox-image.ts';
 import { pushSpokeImage } from './images.ts';
 import { kube } from './kube-api.ts';
 import { startLab, type Lab } from './lab.ts';
-import { readProcess } from './lab-process.ts';
 import { spokeDeployment } from './manifests.ts';
+import { podEnded, REBOOT, runningContainer, runPod, startPod, type PodPlace } from './one-shot-pod.ts';
 import { startInAProcessThatDies } from './orphan-lab.ts';
 import { whyNoRebootNode } from './parts/node-precheck.ts';
 import { rebootNodesCgroup } from './parts/node-traces.ts';
@@ -22,37 +20,25 @@ import { waitFor } from './wait.ts';
 const why = whyNoRebootNode(0);
 const quiet = () => {};
 const MACHINE_BOOT_ID = '/proc/sys/kernel/random/boot_id';
-const REBOOT = 'nsenter -t 1 -m -u -i -n -p -- systemctl reboot';
 
 interface NodeObject {
   status: { nodeInfo: { bootID: string }; conditions: { type: string; status: string }[] };
 }
 
-interface PodObject {
-  status: {
-    phase?: string;
-    containerStatuses?: { restartCount: number; state: { running?: object }; containerID?: string }[];
-  };
-}
-
 describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})`}`, () => {
   let lab: Lab;
   let nodes: RebootNodes;
-  let image: string;
-  let namespace: string;
-  const machineBootId = readFileSync(MACHINE_BOOT_ID, 'utf8');
+  let place: PodPlace;
+  const machineBootId = readFileSync(MACHINE_BOOT_ID, 'utf8').trim();
 
   beforeAll(async () => {
     lab = await startLab({ parts: ['control-plane', 'registry'], log: quiet });
     nodes = await rebootNodesOf(lab.env, quiet);
-    image = await pushBusyboxImage(lab.env.registry);
-    namespace = await createNamespace(lab);
+    const image = await pushBusyboxImage(lab.env.registry);
+    place = { env: lab.env, namespace: await createNamespace(lab), image };
   });
 
-  afterAll(async () => {
-    await lab.stop();
-    expect(readFileSync(MACHINE_BOOT_ID, 'utf8')).toBe(machineBootId);
-  });
+  afterAll(() => lab.stop());
 
   beforeEach(async () => {
     for (const node of nodes.names) {
@@ -65,30 +51,28 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
 
   describe('as nodes', () => {
     test('run pods of images from the registry, each with a boot id of its own', async () => {
-      const echo = { command: ['sh', '-c', 'echo hello'] };
-      for (const node of nodes.names) await startPod(node, `hello-${node}`, {}, echo);
-      for (const node of nodes.names) {
-        expect(await ended(`hello-${node}`)).toBe('Succeeded');
-        expect(await logOf(`hello-${node}`)).toBe('hello\n');
-      }
+      const hello = (node: RebootNode) => runPod(place, { node, name: `hello-${node}`, script: 'echo hello' });
+      const said = { phase: 'Succeeded', log: 'hello\n' };
+      expect(await Promise.all(nodes.names.map(hello))).toEqual([said, said, said]);
       const ids = await Promise.all(nodes.names.map(async (node) => (await nodeObject(node)).status.nodeInfo.bootID));
       expect(ids).toEqual(nodes.names.map((node) => nodes.bootId(node)));
-      expect(new Set([...ids, machineBootId.trim()]).size).toBe(4);
+      expect(new Set([...ids, machineBootId]).size).toBe(4);
     });
 
     test('come back from a reboot with another boot id and their pods, while the others stay as they are', async () => {
       const before = nodes.names.map((node) => nodes.bootId(node));
       const seen = nodes.events('reboot-1').length;
-      await startPod('reboot-1', 'stays', { restartPolicy: 'Always' }, { command: ['sleep', '3600'] });
-      const first = await waitFor('the pod runs', () => runningContainer('stays'));
-      const { phase } = await privileged('reboot-1', 'reboots', REBOOT);
+      const spec = { restartPolicy: 'Always' };
+      await startPod(place, { node: 'reboot-1', name: 'stays', script: 'sleep 3600', spec });
+      const first = await waitFor('the pod runs', () => runningContainer(place, 'stays'));
+      await askToReboot('reboot-1', 'reboots');
+      await podEnded(place, 'reboots');
       await isBack('reboot-1');
       const second = await waitFor('another container of the pod runs', async () => {
-        const container = await runningContainer('stays');
+        const container = await runningContainer(place, 'stays');
         return container?.containerID !== first.containerID && container;
       });
       expect(second.restartCount).toBe(1);
-      expect(['Succeeded', 'Failed']).toContain(phase);
 
       const after = nodes.names.map((node) => nodes.bootId(node));
       expect(after[0]).not.toBe(before[0]);
@@ -102,24 +86,27 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
     });
 
     test('let a command be run in a container', async () => {
-      await startPod('reboot-2', 'idle', {}, { command: ['sleep', '3600'] });
-      await waitFor('the pod runs', () => runningContainer('idle'));
+      await startPod(place, { node: 'reboot-2', name: 'idle', script: 'sleep 3600' });
+      await waitFor('the pod runs', () => runningContainer(place, 'idle'));
       const config = new KubeConfig();
       config.loadFromFile(lab.env.kubeconfig);
       const output = new PassThrough();
       const command = ['cat', '/proc/sys/kernel/hostname'];
       const status = await new Promise<V1Status>((resolve, reject) => {
-        new Exec(config).exec(namespace, 'idle', 'main', command, output, null, null, false, resolve).catch(reject);
+        new Exec(config)
+          .exec(place.namespace, 'idle', 'main', command, output, null, null, false, resolve)
+          .catch(reject);
       });
       expect(status.status).toBe('Success');
       expect(String(output.read())).toBe('idle\n');
     });
 
     test("reach the lab's parts from a pod in the node's network, at the same addresses, and nothing else", async () => {
-      const ask = `echo parts && wget -q -O - http://${lab.env.registry}/v2/ && cat /proc/net/route`;
-      await startPod('reboot-1', 'asks', { hostNetwork: true }, { command: ['sh', '-c', ask] });
-      expect(await ended('asks')).toBe('Succeeded');
-      const [, answer, ...routes] = (await logOf('asks')).trim().split('\n');
+      const script = `echo parts && wget -q -O - http://${lab.env.registry}/v2/ && cat /proc/net/route`;
+      const spec = { hostNetwork: true };
+      const { phase, log } = await runPod(place, { node: 'reboot-1', name: 'asks', script, spec });
+      expect(phase).toBe('Succeeded');
+      const [, answer, ...routes] = log.trim().split('\n');
       expect(answer).toMatch(/^\{\}/);
       const interfaces = routes.map((route) => route.split('\t')[0]);
       expect(interfaces.filter((name) => name !== 'pods')).toEqual([]);
@@ -135,6 +122,7 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
           labelSelector: { matchLabels: { app: 'spread' } },
         },
       ];
+      const { namespace } = place;
       const spec = { namespace, name: 'spread', image: image.reference, replicas: 3, node: 'reboot' as const };
       const body = spokeDeployment({ ...spec, pod: { topologySpreadConstraints } });
       const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
@@ -149,7 +137,7 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
     test('are NotReady while they are down, and Ready again after the power button', async () => {
       nodes.setFaults('reboot-2', { returns: 'power-button' });
       const before = nodes.bootId('reboot-2');
-      await startPod('reboot-2', 'asks-and-waits', ...privilegedPod(REBOOT));
+      await askToReboot('reboot-2', 'asks-and-waits');
       await waitFor('the node is down', () => !nodes.isUp('reboot-2'));
       await waitFor('the node is NotReady', async () => (await readyOf('reboot-2')) === 'Unknown', 120_000);
       expect(await readyOf('reboot-1')).toBe('True');
@@ -181,7 +169,8 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
       nodes.setFaults('reboot-1', { ignoresReboot: true });
       const before = nodes.bootId('reboot-1');
       const seen = nodes.events('reboot-1').length;
-      expect((await privileged('reboot-1', 'ignored', REBOOT)).phase).toBe('Succeeded');
+      await askToReboot('reboot-1', 'ignored');
+      expect(await podEnded(place, 'ignored')).toBe('Succeeded');
       expect(nodes.events('reboot-1').slice(seen)).toMatchObject([{ event: 'asked', ignored: true }]);
       expect(nodes.bootId('reboot-1')).toBe(before);
       expect(nodes.isUp('reboot-1')).toBe(true);
@@ -189,7 +178,7 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
 
     test('never come back, not even by the power button, until they are mended', async () => {
       nodes.setFaults('reboot-1', { returns: 'never' });
-      await startPod('reboot-1', 'is-gone', ...privilegedPod(REBOOT));
+      await askToReboot('reboot-1', 'is-gone');
       await waitFor('the node is down', () => !nodes.isUp('reboot-1'));
       nodes.pressPower('reboot-1');
       await waitFor('the button was pressed', () => nodes.events('reboot-1').at(-1)?.event === 'power-button');
@@ -203,15 +192,8 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
     test('reboot twice', async () => {
       nodes.setFaults('reboot-1', { rebootsAgainAfterMs: 500 });
       const seen = nodes.events('reboot-1').length;
-      await startPod('reboot-1', 'once', ...privilegedPod(REBOOT));
-      await waitFor('the node booted twice', () => {
-        return (
-          nodes
-            .events('reboot-1')
-            .slice(seen)
-            .filter(({ event }) => event === 'boot').length === 2
-        );
-      });
+      await askToReboot('reboot-1', 'once');
+      await waitFor('the node booted twice', () => nodes.events('reboot-1').length === seen + 5);
       await isBack('reboot-1');
       expect(nodes.events('reboot-1').slice(seen)).toMatchObject([
         { event: 'asked' },
@@ -232,7 +214,8 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
       ]);
       await isBack('reboot-1');
 
-      await startPod('reboot-1', 'off', ...privilegedPod(REBOOT.replace('reboot', 'poweroff')));
+      const script = REBOOT.replace('reboot', 'poweroff');
+      await startPod(place, { node: 'reboot-1', name: 'off', script, privileged: true });
       await waitFor('the node is down', () => !nodes.isUp('reboot-1'));
       nodes.pressPower('reboot-1');
       await isBack('reboot-1');
@@ -247,8 +230,8 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
 
     test('have a sentinel that a boot removes, or that stays', async () => {
       nodes.setSentinel('reboot-1', ['linux-image-6.13', 'libc6']);
-      const read = 'nsenter -t 1 -m -- cat /var/run/reboot-required /var/run/reboot-required.pkgs';
-      const { log } = await privileged('reboot-1', 'reads-sentinel', read);
+      const script = 'nsenter -t 1 -m -- cat /var/run/reboot-required /var/run/reboot-required.pkgs';
+      const { log } = await runPod(place, { node: 'reboot-1', name: 'reads-sentinel', script, privileged: true });
       expect(log).toBe('*** System restart required ***\nlinux-image-6.13\nlibc6\n');
       await rebootAndRead('reboot-1', 'removes-sentinel');
       expect(nodes.hasSentinel('reboot-1')).toBe(false);
@@ -264,8 +247,8 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
       nodes.writeFile('reboot-1', '/usr/local/bin/busctl', '#!/bin/sh\necho 90\n', 0o755);
       nodes.writeFile('reboot-1', '/boot/vmlinuz-6.13.0-lab', '');
       await rebootAndRead('reboot-1', 'keeps-files');
-      const ask = 'nsenter -t 1 -m -- sh -c "busctl; ls /boot/vmlinuz-6.13.0-lab"';
-      const { log } = await privileged('reboot-1', 'reads-files', ask);
+      const script = 'nsenter -t 1 -m -- sh -c "busctl; ls /boot/vmlinuz-6.13.0-lab"';
+      const { log } = await runPod(place, { node: 'reboot-1', name: 'reads-files', script, privileged: true });
       expect(log).toBe('90\n/boot/vmlinuz-6.13.0-lab\n');
       for (const path of ['/usr/local/bin/busctl', '/boot/vmlinuz-6.13.0-lab']) expect(existsSync(path)).toBe(false);
 
@@ -279,92 +262,6 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
       const elsewhere = rebootNodesAt(lab.env.dir);
       expect(elsewhere.events('reboot-2')).toEqual(nodes.events('reboot-2'));
       expect(elsewhere.bootId('reboot-2')).toBe(nodes.bootId('reboot-2'));
-    });
-  });
-
-  describe('can never reboot the machine', () => {
-    test('a privileged pod there has no right to reboot, and no process, disk or watchdog of the machine', async () => {
-      const script = [
-        'grep CapBnd /proc/self/status',
-        'cat /proc/1/comm',
-        'ls /dev | grep -E "^(vd|sd|nvme|mem|watchdog|kvm)" || echo no-devices',
-        'nsenter -t 1 -m -u -i -n -p -- grep CapEff /proc/1/status',
-      ].join('; ');
-      const { log } = await privileged('reboot-1', 'looks-around', script);
-      const [bounding, first, devices, ofFirst] = log
-        .trim()
-        .split('\n')
-        .map((line) => line.split(/\s+/).at(-1) ?? '');
-      for (const set of [bounding, ofFirst]) {
-        const rights = BigInt(`0x${set}`);
-        // CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_SYS_BOOT, CAP_SYS_TIME
-        for (const taken of [16n, 17n, 22n, 25n]) expect((rights >> taken) & 1n).toBe(0n);
-        // CAP_SYS_ADMIN: it is privileged all the same.
-        expect((rights >> 21n) & 1n).toBe(1n);
-      }
-      expect(first).toBe('reboot-node');
-      expect(devices).toBe('no-devices');
-    });
-
-    test("every command to reboot is the lab's own there", async () => {
-      const files = ['systemctl', 'reboot', 'poweroff', 'halt', 'shutdown'].flatMap((name) =>
-        ['/bin', '/sbin', '/usr/bin', '/usr/sbin'].map((folder) => `${folder}/${name}`),
-      );
-      const compare = `for f in ${files.join(' ')}; do cmp $f /proc/1/exe || exit 1; done`;
-      const { phase, log } = await privileged('reboot-1', 'compares', `nsenter -t 1 -m -p -- /bin/sh -c '${compare}'`);
-      expect(log).toBe('');
-      expect(phase).toBe('Succeeded');
-    });
-
-    test('the command refuses where process 1 is not that of a node', () => {
-      for (const name of ['systemctl', 'reboot']) {
-        const { status, stderr } = spawnSync(program(), ['reboot'], { argv0: name, encoding: 'utf8' });
-        expect(status).toBe(1);
-        expect(stderr).toContain('refused: process 1 is not the first process of a node of the lab');
-      }
-    });
-
-    test('the first process refuses outside of a process namespace, and with the right to reboot', () => {
-      const settings = join(lab.env.dir, 'reboot-1', 'settings.json');
-      // In a view of its own of everything but the processes: one that did not refuse must not harm the machine here.
-      const shielded = ['--mount', '--net', '--uts', '--ipc', '--propagation', 'private', program()];
-      for (const mode of ['enter', 'init']) {
-        const args = [...shielded, mode, settings];
-        const { status, stderr } = spawnSync('unshare', args, {
-          encoding: 'utf8',
-          timeout: 10_000,
-          killSignal: 'SIGKILL',
-        });
-        expect(status).toBe(1);
-        expect(stderr).toContain('refused: a node boots only in a process namespace of its own');
-      }
-      const own = ['--pid', '--fork', '--mount', '--propagation', 'private', program(), 'init', settings];
-      const { status, stderr } = spawnSync('unshare', own, { encoding: 'utf8' });
-      expect(status).toBe(1);
-      expect(stderr).toMatch(/refused: the node still has CAP_SYS_/);
-    });
-
-    test.each([
-      ['sees all processes', { hostPID: true }, {}, false],
-      ['is privileged', {}, { securityContext: { privileged: true } }, false],
-      ['names the node real-1', { hostPID: true, nodeName: 'real-1' }, {}, false],
-      [
-        'is privileged as an init container',
-        { initContainers: [{ name: 'i', image: 'x', securityContext: { privileged: true } }] },
-        {},
-        false,
-      ],
-      ['is neither', {}, {}, true],
-      ['names another node', { hostPID: true, nodeName: 'reboot-1' }, {}, true],
-      ['asks for nodes that reboot', { hostPID: true, nodeSelector: { type: 'reboot' } }, {}, true],
-      ["is a DaemonSet's of another node", { hostPID: true, affinity: affinityTo('amd64-1') }, {}, true],
-      ["is a DaemonSet's of the node real-1", { hostPID: true, affinity: affinityTo('real-1') }, {}, false],
-    ])('a pod that %s: %j %j is let in: %s', async (_what, spec, container, isLetIn) => {
-      const path = `${pods()}?dryRun=All`;
-      const body = podObject('reboot-1', 'dry', { nodeName: undefined, ...spec }, { image: 'x', ...container });
-      const answer = kube(lab.env, 'POST', path, { body });
-      if (isLetIn) await answer;
-      else await expect(answer).rejects.toThrow('could reboot the machine: name a node other than real-1');
     });
   });
 
@@ -401,81 +298,18 @@ describe.skipIf(why !== null)(`nodes that reboot${why === null ? '' : ` (${why})
     });
   }
 
-  function pods(): string {
-    return `/api/v1/namespaces/${namespace}/pods`;
-  }
-
-  function startPod(node: RebootNode, name: string, spec: object, container: object): Promise<unknown> {
-    return kube(lab.env, 'POST', pods(), { body: podObject(node, name, spec, { image, ...container }) });
-  }
-
-  async function runningContainer(name: string) {
-    const [status] = (await kube<PodObject>(lab.env, 'GET', `${pods()}/${name}`)).status.containerStatuses ?? [];
-    return status?.state.running ? status : null;
-  }
-
-  function ended(name: string): Promise<string> {
-    return waitFor(`the pod ${name} ends`, async () => {
-      const { phase } = (await kube<PodObject>(lab.env, 'GET', `${pods()}/${name}`)).status;
-      return phase === 'Succeeded' || phase === 'Failed' ? phase : null;
-    });
-  }
-
-  function logOf(name: string): Promise<string> {
-    return kube(lab.env, 'GET', `${pods()}/${name}/log`);
-  }
-
-  /** Runs a script in a pod that is privileged and sees the node's processes, to its end. */
-  async function privileged(node: RebootNode, name: string, script: string): Promise<{ phase: string; log: string }> {
-    await startPod(node, name, ...privilegedPod(script));
-    const phase = await ended(name);
-    return {
-      phase,
-      log: await waitFor(`the log of ${name} is read`, async () => ({ text: await logOf(name) })).then(
-        ({ text }) => text,
-      ),
-    };
+  function askToReboot(node: RebootNode, name: string): Promise<void> {
+    return startPod(place, { node, name, script: REBOOT, privileged: true });
   }
 
   async function rebootAndRead(node: RebootNode, name: string) {
     const seen = nodes.events(node).length;
-    await startPod(node, name, ...privilegedPod(REBOOT));
+    await askToReboot(node, name);
     await waitFor(`${node} is up again`, () => nodes.events(node).length === seen + 3);
     await isBack(node);
     return nodes.events(node).slice(seen);
   }
-
-  function program(): string {
-    return readProcess(lab.env.dir, 'reboot-1').spec.command;
-  }
 });
-
-function privilegedPod(script: string): [object, object] {
-  return [{ hostPID: true }, { command: ['sh', '-c', script], securityContext: { privileged: true } }];
-}
-
-function podObject(node: string, name: string, spec: object, container: object): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name },
-    spec: {
-      nodeName: node,
-      restartPolicy: 'Never',
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      terminationGracePeriodSeconds: 1,
-      containers: [{ name: 'main', ...container }],
-      ...spec,
-    },
-  };
-}
-
-/** As the DaemonSet controller binds a pod to its node. */
-function affinityTo(node: string): object {
-  const term = { matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] };
-  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } };
-}
 
 function cgroupsOf(dir: string): string[] {
   return readdirSync('/sys/fs/cgroup', { recursive: true, encoding: 'utf8' }).filter((path) =>

@@ -42,7 +42,7 @@ export interface RebootNodes {
   pressPower(node: RebootNode): void;
   /** Everything on the node dies at once. It comes back as its faults say. */
   cutPower(node: RebootNode): void;
-  /** Says on the node that a reboot is required, and by which packages; null takes it back. A boot removes it, too. */
+  /** Says on a node that is up that a reboot is required, and by which packages; null takes it back. A boot does, too. */
   setSentinel(node: RebootNode, packages: readonly string[] | null): void;
   hasSentinel(node: RebootNode): boolean;
   /**

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { PAUSE_IMAGE } from './pause-image.ts';
 
-/** The pods' network: one bridge, addresses of one subnet, and no route to anywhere else. */
 export interface PodNetwork {
   bridge: string;
   /** As in `10.90.0.0/17`; its first address is the node's own. */
@@ -12,6 +11,7 @@ export interface PodNetwork {
   dataDir: string;
 }
 
+/** The pods' network: one bridge, addresses of one subnet, and no route to anywhere else. */
 export function cniConfig({ bridge, subnet, makesBridge, dataDir }: PodNetwork): object {
   const prefix = subnet.replace(/\.0\/\d+$/, '');
   const range = { subnet, rangeStart: `${prefix}.2`, gateway: `${prefix}.1` };

@@ -47,7 +47,7 @@ func power(s settings) error {
 // powerOn boots the node and waits until it is down again; it tells why it went down.
 func powerOn(s settings, bootedBy string, signals <-chan os.Signal) (string, error) {
 	bootID := newBootID()
-	if err := os.WriteFile(s.shared("boot-id"), []byte(bootID+"\n"), 0o444); err != nil {
+	if err := s.publish("boot-id", bootID+"\n"); err != nil {
 		return "", err
 	}
 	program, err := os.Executable()
@@ -64,7 +64,7 @@ func powerOn(s settings, bootedBy string, signals <-chan os.Signal) (string, err
 		return "", fmt.Errorf("the node cannot have namespaces of its own: %w", err)
 	}
 	// As the machine counts processes: by it the node's files are found from outside.
-	if err := os.WriteFile(s.shared("pid"), []byte(strconv.Itoa(node.Process.Pid)), 0o644); err != nil {
+	if err := s.publish("pid", strconv.Itoa(node.Process.Pid)); err != nil {
 		return "", err
 	}
 	if err := s.record("boot", map[string]any{"bootId": bootID}); err != nil {

@@ -77,6 +77,15 @@ func (s settings) faults() (faults, error) {
 	return f, json.Unmarshal(text, &f)
 }
 
+// publish writes a file for tests at once as a whole.
+func (s settings) publish(name, content string) error {
+	unfinished := s.shared(name + ".new")
+	if err := os.WriteFile(unfinished, []byte(content), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(unfinished, s.shared(name))
+}
+
 // record adds a line to the log of what happened to the node, which tests read.
 func (s settings) record(event string, fields map[string]any) error {
 	line := map[string]any{"at": time.Now().UTC().Format(time.RFC3339Nano), "event": event}
