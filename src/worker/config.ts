@@ -8,7 +8,11 @@ import { freezeSchema } from '../domain/core/window.ts';
  * The worker's own configuration: what it may reach and as whom. Secrets stand in files or environment variables that
  * this names; a spec never names any of it.
  */
-const secretRef = z.union([z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })]);
+const inVariable = z.strictObject({ env: z.string().min(1) });
+const inFile = z.strictObject({ file: z.string().min(1) });
+const secretRef = z.union([inVariable, inFile], {
+  error: instead('{ env: NAME } or { file: PATH }'),
+});
 
 const clusterSchema = z.union([
   z.strictObject({ inCluster: z.literal(true) }),
@@ -30,17 +34,29 @@ const prometheusSchema = z.strictObject({
   caFile: z.string().optional(),
 });
 
-const keycloakSecret = z.union([
-  secretRef,
-  z.strictObject({
-    secret: z.strictObject({
-      cluster: z.string().default('default'),
-      namespace: z.string().min(1),
-      name: z.string().min(1),
-      key: z.string().min(1),
+const keycloakSecret = z.union(
+  [
+    inVariable,
+    inFile,
+    z.strictObject({
+      secret: z.strictObject(
+        {
+          cluster: z.string().default('default'),
+          namespace: z.string().min(1),
+          name: z.string().min(1),
+          key: z.string().min(1),
+        },
+        { error: (issue) => (issue.code === 'invalid_type' ? instead('{ namespace, name, key }') : undefined) },
+      ),
     }),
-  }),
-]);
+  ],
+  { error: instead('{ env: NAME }, { file: PATH } or { secret: { namespace, name, key } }') },
+);
+
+/** What is said of a secret that was written in the place of its source: not what it is. */
+function instead(forms: string): string {
+  return `expected where the value stands, ${forms}, got something else`;
+}
 
 const keycloakSchema = z.strictObject({
   url: z.url({ protocol: /^https?$/, hostname: /.+/ }),

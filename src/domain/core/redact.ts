@@ -22,6 +22,9 @@ interface Rule {
   readonly replace: (all: string, ...groups: string[]) => string;
 }
 
+/** How our own findings go on behind the name of a field: `clientSecret: expected …` hides nothing. */
+const finding = 'expected |required field ';
+
 /** A quote, also one that stands escaped inside another string. */
 const quote = `\\\\{0,8}["']`;
 
@@ -75,7 +78,7 @@ const rules: readonly Rule[] = [
   // password=…, --password …, ?access_token=…, password: …
   {
     pattern: new RegExp(
-      `((?:${certain})(?:\\s{0,4}[:=]\\s{0,4}|(?<=--[\\w-]{1,60})\\s{1,4}))(?:(["'])[^"'\\r\\n]{0,8000}\\2|(?!\\[redacted)[^\\s"'&;,)\\]}]{1,8000})`,
+      `((?:${certain})(?:\\s{0,4}[:=]\\s{0,4}|(?<=--[\\w-]{1,60})\\s{1,4}))(?:(["'])[^"'\\r\\n]{0,8000}\\2|(?!\\[redacted|${finding})[^\\s"'&;,)\\]}]{1,8000})`,
       'gi',
     ),
     replace: (_, name = '') => name + redacted,

@@ -61,7 +61,13 @@ function problemsOfIssue(issue: Issue, value: unknown, place: Place): Problem[] 
   const path = issue.path.map((step) => (typeof step === 'symbol' ? step.toString() : step));
   const found = valueAt(value, path);
   if (issue.code === 'unrecognized_keys') return unknownFields(path, issue.keys, knownFields(issue));
-  if (issue.code === 'invalid_union' && issue.errors.length > 0 && found !== undefined) {
+  const isMap = typeof found === 'object' && found !== null;
+  if (
+    issue.code === 'invalid_union' &&
+    issue.errors.length > 0 &&
+    found !== undefined &&
+    (issue.message === '' || isMap)
+  ) {
     return problemsOfUnion(issue.errors, path, found, placeAt(place, path));
   }
   if (issue.code === 'invalid_key') {

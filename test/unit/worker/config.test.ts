@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { redact } from '../../../src/domain/core/redact.ts';
 import { ConfigError, readSecret, readWorkerConfig } from '../../../src/worker/config.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'holdfast-config-'));
@@ -54,6 +55,31 @@ describe("the worker's configuration", () => {
       expect.stringMatching(/^1:1: .*registres.*registries/),
       expect.stringMatching(/^3:11: .*freeze\[0\]\.from: expected an instant with its offset/),
     ]);
+  });
+
+  test.each([
+    ['keycloak.default.clientSecret', '{ env: NAME }, { file: PATH } or { secret: { namespace, name, key } }'],
+    ['secrets.map.secret', '{ namespace, name, key }'],
+    ['secrets.probe', '{ env: NAME }, { file: PATH } or { secret: { namespace, name, key } }'],
+    ['registries["r:5000"].password', '{ env: NAME } or { file: PATH }'],
+    ['prometheus.bearer', '{ env: NAME } or { file: PATH }'],
+    ['notify[0].webhook', '{ env: NAME } or { file: PATH }'],
+    ['codec.keys[0].key', '{ env: NAME } or { file: PATH }'],
+  ])('says the forms of %s, and never the secret that stands there by mistake', async (path, forms) => {
+    const secret = 'hunter2-hunter2';
+    const config = {
+      keycloak: { default: { url: 'https://kc', clientId: { env: 'ID' }, clientSecret: secret } },
+      secrets: { probe: 20261130, map: { secret } },
+      registries: { 'r:5000': { password: secret } },
+      prometheus: { url: 'https://p', bearer: secret },
+      notify: [{ webhook: secret }],
+      codec: { keys: [{ id: 'a', key: secret }] },
+    };
+    const faults = await faultsOf(JSON.stringify(config));
+    const told = redact(faults.join('\n'));
+    expect(told).toContain(`: ${path}: expected where the value stands, ${forms}, got something else`);
+    expect(told).not.toContain(secret);
+    expect(told).not.toContain('20261130');
   });
 
   test.each<[string, string | Uint8Array, RegExp]>([
