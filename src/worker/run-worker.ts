@@ -72,9 +72,10 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   try {
     const dataConverter = { payloadCodecs: codecs };
     const client = new Client({ connection, namespace, dataConverter });
-    const workers = await createWorkers(config, options.capabilities, { connection, namespace, dataConverter, logger });
-    const ready = () => workers.every((w) => w.getState() === 'RUNNING');
+    let workers: readonly Worker[] = [];
+    const ready = () => workers.length > 0 && workers.every((w) => w.getState() === 'RUNNING');
     const ours = options.capabilities.map((capability) => metricsOf[capability](client));
+    // Before the workers: where the address is taken there is nothing yet that would hold the connection open.
     const health = await serveHealth(options.listen ?? config.listen, ready, async () =>
       [...(await Promise.all(ours.map((text) => text()))), await runtimeMetrics()].join(''),
     );
@@ -83,6 +84,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     };
     options.signal.addEventListener('abort', stop, { once: true });
     try {
+      workers = await createWorkers(config, options.capabilities, { connection, namespace, dataConverter, logger });
       const runs = Promise.all(workers.map((w) => w.run()));
       if (options.signal.aborted) stop();
       options.onReady?.({ health: health.address, namespace, address: connectionOptions.address ?? 'localhost:7233' });

@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -78,6 +79,19 @@ async function status(): Promise<KeycloakFlowStatus> {
 async function boundFlow(): Promise<string> {
   return (await realm.ask<{ browserFlow: string }>('GET', '')).browserFlow;
 }
+
+test('a worker whose address for health is taken says so, and ends', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const listen = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+  try {
+    const second = await holdfast('worker', '--listen', listen);
+    expect(second.code).toBe(2);
+    expect(second.stderr).toContain(`address already in use ${listen}; choose another --listen`);
+  } finally {
+    taken.close();
+  }
+});
 
 describe('a login flow from the command line', () => {
   test('plan and Shadow show the bound tree beside the declared one, and write nothing', async () => {
