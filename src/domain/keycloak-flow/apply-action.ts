@@ -140,10 +140,19 @@ function applySpec(state: KeycloakFlowState, { spec, noBind }: ActionOf<'applySp
   });
 }
 
+/** Fields that say what may happen without a person, which a file changes in silence where it does not name them. */
+const told = ['mode', 'suspend'] as const satisfies readonly (keyof KeycloakFlowSpec)[];
+
 function whatChanged(before: KeycloakFlowSpec, after: KeycloakFlowSpec): string {
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   const written = (spec: KeycloakFlowSpec, key: string) => canonicalJson(spec[key as keyof KeycloakFlowSpec] ?? null);
-  return keys.filter((key) => written(before, key) !== written(after, key)).join(', ');
+  const changed = keys.filter((key) => written(before, key) !== written(after, key));
+  const values = told.filter((key) => changed.includes(key));
+  const others = changed.filter((key) => !values.some((value) => value === key));
+  return [
+    ...values.map((key) => `${key} ${String(after[key])}, was ${String(before[key])}`),
+    ...(others.length === 0 ? [] : [others.join(', ')]),
+  ].join('; ');
 }
 
 /** Keeps what a person decided: who, what, why and when. Binding what was not shown to work is an override. */

@@ -220,8 +220,11 @@ function bindCommand(
   };
 }
 
-/** What was shown of a candidate; null where it is to be shown now. */
+/** What was shown of a candidate; null where it is to be shown now. A proof that failed stays, also without a probe. */
 function proofOf({ state, run, mode, now }: Deciding, candidate: VerifiedCandidate): ProofOutcome | null {
+  const kept = state.proofs[candidate.alias];
+  const known = kept !== undefined && kept.treeHash === candidate.treeHash ? kept : null;
+  if (known?.outcome.kind === 'failed') return known.outcome;
   if (state.spec.probe === undefined) {
     return proofNotMade('NoProbe', 'the spec names no probe client, so that no login can be shown');
   }
@@ -231,8 +234,6 @@ function proofOf({ state, run, mode, now }: Deciding, candidate: VerifiedCandida
       `"${candidate.alias}" was not built by this workflow, so that the probe client is not aimed at it`,
     );
   }
-  const kept = state.proofs[candidate.alias];
-  const known = kept !== undefined && kept.treeHash === candidate.treeHash ? kept : null;
   const due = known === null || (known.outcome.kind === 'notMade' && now - known.at >= proofAgainMs);
   if (!due || (known !== null && run.tried.includes('prove'))) return known?.outcome ?? null;
   if (run.tried.includes('prove')) return proofNotMade('NotShown', 'no login was shown in this run');

@@ -42,7 +42,14 @@ export function runNotifications(
     tell(result.pass, ofPass(state, result, run));
   }
   if (run.flow !== null && run.flow.outcome !== 'Undetermined') tell('pendingOld', oldPending(state, now));
-  for (const event of run.events) notifications.push(ofEvent(state, run, event));
+  const rollback = state.rollback === null ? null : `${state.rollback.by}/${state.rollback.at}`;
+  if (rollback === null) tell('rollback', null);
+  for (const event of run.events) {
+    const notification = ofEvent(state, run, event);
+    // One that is still to be carried out is tried at each run, and told of once.
+    if (event.what === 'RollbackFailed' && rollback !== null) tell('rollback', { about: rollback, notification });
+    else notifications.push(notification);
+  }
   return { notifications, told };
 }
 

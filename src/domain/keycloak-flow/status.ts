@@ -184,7 +184,13 @@ function marksOf({ observation }: KeycloakFlowState): RealmMarks {
 /** A run, as people are shown it. */
 export function runStatus({ id, startedAt, endedAt, outcome, passes }: RunSummary): RunStatus {
   const worst = passes.find((pass) => pass.outcome === outcome);
-  return { id, startedAt: iso(startedAt), endedAt: iso(endedAt), outcome, message: worst?.message ?? '' };
+  const message = outcome === 'Converged' ? converged(passes) : (worst?.message ?? '');
+  return { id, startedAt: iso(startedAt), endedAt: iso(endedAt), outcome, message };
+}
+
+function converged(passes: readonly PassResult[]): string {
+  const repairs = passes.filter((pass) => pass.reason === 'Repaired').map((pass) => pass.message);
+  return repairs.length === 0 ? 'the realm is as declared' : repairs.join('; ');
 }
 
 function who({ by, reason, at }: PersonMark): Who {

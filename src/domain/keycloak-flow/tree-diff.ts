@@ -22,25 +22,31 @@ export function diffTrees(wanted: FlowTree, found: FlowTree): TreeDifference[] {
 /** Both trees as one, for people: a line a row, `-` for what is there and goes, `+` for what is new. */
 export function diffLines(wanted: FlowTree, found: FlowTree): string[] {
   return align(wanted, found).flatMap(({ want, have }) => {
-    if (want !== null && have !== null && sameRow(want, have)) return [`  ${describeRow(want)}`];
+    if (want !== null && have !== null && sameRow(want, have)) return [`  ${describeRow(want, pairName(want, have))}`];
     return [...(have === null ? [] : [`- ${describeRow(have)}`]), ...(want === null ? [] : [`+ ${describeRow(want)}`])];
   });
 }
 
 /** One tree for people, a line a row. */
 export function treeLines(tree: FlowTree): string[] {
-  return tree.map(describeRow);
+  return tree.map((row) => describeRow(row));
 }
 
 /** `    auth-otp-form REQUIRED`, with its configuration where it has one. */
-function describeRow(row: TreeRow): string {
+function describeRow(row: TreeRow, name = nameOf(row)): string {
   const config = row.config === null ? '' : ` {${settings(row.config)}}`;
-  return `${'  '.repeat(row.level)}${nameOf(row)} ${row.requirement}${config}`;
+  return `${'  '.repeat(row.level)}${name} ${row.requirement}${config}`;
 }
 
 function nameOf(row: TreeRow): string {
   if (row.kind === 'authenticator') return row.name;
   return `${row.name === '' ? 'flow' : `flow (${row.name})`} ${row.alias}`;
+}
+
+/** A sub-flow as it is called where it is; those of a candidate are the declared ones with a hash behind. */
+function pairName(want: TreeRow, have: TreeRow): string {
+  if (want.kind === 'authenticator' || have.alias.startsWith(want.alias)) return nameOf(want);
+  return `${nameOf(have)} (declared: ${want.alias})`;
 }
 
 function settings(config: Readonly<Record<string, string>>): string {
@@ -62,7 +68,7 @@ function whole(kind: 'missing' | 'unexpected', row: TreeRow): TreeDifference {
 
 function rowDifferences(want: TreeRow, have: TreeRow): TreeDifference[] {
   const differences: TreeDifference[] = [];
-  const what = nameOf(want);
+  const what = pairName(want, have);
   if (want.requirement !== have.requirement) {
     const message = `${what} is ${have.requirement} instead of ${want.requirement}`;
     differences.push({ kind: 'requirement', level: want.level, what, message });

@@ -1,4 +1,4 @@
-import { command, decideCommands } from './commands.ts';
+import { approveCommand, command, decideCommands } from './commands.ts';
 import type { PassResult } from './passes.ts';
 import type { KeycloakFlowState } from './state.ts';
 
@@ -10,6 +10,14 @@ export interface Waiting {
   /** `outside` is a Keycloak or a source of the switch that does not answer. */
   readonly who: 'person' | 'time' | 'outside';
   readonly next: string;
+}
+
+/** How soon what a person asked for outright is tried again: people may be locked out until it is done. */
+const askedAgainMs = 60_000;
+
+/** How long the next run is waited for, in milliseconds. */
+export function nextRunIn({ spec, rollback, lift }: Pick<KeycloakFlowState, 'spec' | 'rollback' | 'lift'>): number {
+  return rollback === null && lift === null ? spec.interval : Math.min(spec.interval, askedAgainMs);
 }
 
 /** Null where nothing is waited for: the realm is as declared. */
@@ -24,7 +32,7 @@ export function waitingOf(state: KeycloakFlowState): Waiting | null {
       for: `the rollback of ${rollback.by}`,
       since: iso(rollback.at),
       who: 'outside',
-      next: 'it is tried at each pass',
+      next: 'it is tried at each pass, and those follow each other within a minute',
     };
   if (spec.suspend)
     return { for: 'spec.suspend', since: null, who: 'person', next: 'set suspend: false and apply the spec' };
@@ -45,12 +53,18 @@ export function waitingOf(state: KeycloakFlowState): Waiting | null {
     case 'PendingBind':
       return pendingBind(state);
     case 'Refused':
-      return { for: worst?.message ?? '', since, who: 'person', next: 'it is read again at the next pass' };
+      return {
+        for: worst?.message ?? '',
+        since,
+        who: 'person',
+        next: 'once it is put right, it is read at the next pass',
+      };
     case 'Problem':
       if (paused !== null) {
         const next = command('resume', name);
         return { for: `resume: paused by ${paused.by}`, since: iso(paused.at), who: 'person', next };
       }
+      if (worst?.reason === 'Drift') return forMode(state, named(worst), since);
       return { for: named(worst), since, who: 'person', next: afterProblem(name, worst, hold !== null) };
   }
 }
@@ -70,12 +84,21 @@ function pendingBind(state: KeycloakFlowState): Waiting {
     case 'SwitchedOff':
       return { for: message, since, who: 'person', next: 'set the bind switch to "true", or remove it and approve' };
     case 'Mode':
-      return { for: message, since, who: 'person', next: command('set-mode', name, 'Enforce') };
+      return forMode(state, message, since);
+    case 'Rejected':
+      return { for: message, since, who: 'person', next: `${approveCommand(state)}; or ${command('retry', name)}` };
     case 'NoBind':
       return { for: message, since, who: 'time', next: 'the next pass is not told so' };
     default:
       return { for: message, since, who: 'person', next: decideCommands(state) };
   }
+}
+
+/** What the mode in which the last run was made left undone. */
+function forMode({ name, spec, paused }: KeycloakFlowState, what: string, since: string | null): Waiting {
+  if (spec.mode !== 'Enforce') return { for: what, since, who: 'person', next: command('set-mode', name, 'Enforce') };
+  if (paused !== null) return { for: what, since, who: 'person', next: command('resume', name) };
+  return { for: what, since, who: 'time', next: 'the next pass is made in Enforce' };
 }
 
 function forEnforce({ name, spec }: KeycloakFlowState, what: string, at: number): Waiting {
@@ -89,8 +112,6 @@ function forEnforce({ name, spec }: KeycloakFlowState, what: string, at: number)
 
 function afterProblem(name: string, worst: PassResult | undefined, held: boolean): string {
   switch (worst?.reason) {
-    case 'Drift':
-      return command('set-mode', name, 'Enforce');
     case 'HoldLost':
       return command('rollback', name);
     case 'BoundAway':

@@ -1,4 +1,5 @@
 import type { KeycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
+import { alike } from './alike.ts';
 
 /**
  * What has changed between two looks at a KeycloakFlow, a sentence each: what is bound, what its passes came to, what
@@ -18,11 +19,11 @@ export function describeFlowChanges(before: KeycloakFlowStatus | null, after: Ke
 }
 
 function ofPasses(before: KeycloakFlowStatus | null, after: KeycloakFlowStatus): string[] {
-  return after.passes.flatMap((now) => {
+  const changed = after.passes.filter((now) => {
     const was = before?.passes.find((pass) => pass.pass === now.pass);
-    if (was?.outcome === now.outcome && was.reason === now.reason && was.message === now.message) return [];
-    return [`${now.pass}: ${now.outcome} (${now.reason}): ${now.message}`];
+    return was?.outcome !== now.outcome || was.reason !== now.reason || was.message !== now.message;
   });
+  return alike(changed).map(({ names, pass }) => `${names}: ${pass.outcome} (${pass.reason}): ${pass.message}`);
 }
 
 function ofBound(before: KeycloakFlowStatus | null, { bound }: KeycloakFlowStatus): string[] {

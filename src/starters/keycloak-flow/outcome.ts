@@ -1,5 +1,6 @@
-import { exitCodeOf } from '../../domain/keycloak-flow/passes.ts';
+import { exitCodeOf, type PassResult } from '../../domain/keycloak-flow/passes.ts';
 import type { KeycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
+import { alike } from './alike.ts';
 import { exitCodes, type ExitCode } from '../exit-codes.ts';
 
 /** How a run of the passes ended. */
@@ -18,13 +19,18 @@ export function flowOutcome(status: KeycloakFlowStatus): FlowOutcome {
     case 'Unknown':
       return { exitCode: exitCodes.undetermined, message: `no pass was made${waits(status)}` };
     case 'Converged':
-      return { exitCode: exitCodes.done, message: 'Converged: the realm is as declared' };
+      return {
+        exitCode: exitCodes.done,
+        message: ['Converged: the realm is as declared', ...repairs(passes)].join('; '),
+      };
     case 'Bound':
     case 'Problem':
     case 'Refused':
     case 'Undetermined':
     case 'PendingBind': {
-      const said = passes.filter((pass) => pass.outcome === phase).map((pass) => `${pass.pass}: ${pass.message}`);
+      const said = alike(passes.filter((pass) => pass.outcome === phase)).map(
+        ({ names, pass }) => `${names}: ${pass.message}`,
+      );
       const next = phase === 'PendingBind' && status.waiting !== null ? `; next: ${status.waiting.next}` : '';
       return { exitCode: exitCodeOf(phase), message: `${phase}: ${said.join('; ')}${next}` };
     }
@@ -36,7 +42,10 @@ export function approvalOutcome(before: KeycloakFlowStatus, after: KeycloakFlowS
   if (after.binds > before.binds) {
     return { exitCode: exitCodes.done, message: `"${after.bound?.alias ?? ''}" is bound` };
   }
-  const { exitCode, message } = flowOutcome(after);
+  const flow = after.passes.find((pass) => pass.pass === 'flow' && pass.outcome !== 'Converged');
+  const { exitCode, message } = flowOutcome(
+    flow === undefined ? after : { ...after, phase: flow.outcome, passes: [flow] },
+  );
   return { exitCode, message: `it is not bound: ${message}` };
 }
 
@@ -62,6 +71,10 @@ export function rollbackOutcome(before: KeycloakFlowStatus, after: KeycloakFlowS
 export function liftOutcome(after: KeycloakFlowStatus): FlowOutcome {
   if (after.hold === null) return { exitCode: exitCodes.done, message: 'binding is held no longer' };
   return { exitCode: exitCodes.undetermined, message: `binding is still held${waits(after)}` };
+}
+
+function repairs(passes: readonly PassResult[]): string[] {
+  return passes.filter((pass) => pass.reason === 'Repaired').map((pass) => pass.message);
 }
 
 function said(why: string): string {

@@ -9,6 +9,11 @@ export function passesView(passes: readonly PassResult[]): string {
   const differing = passes.filter((pass) => pass.pass !== 'flow' && pass.differences.length > 0);
   return [
     table(['PASS', 'OUTCOME', 'REASON', 'MESSAGE'], rows),
-    ...differing.flatMap((pass) => ['', `${pass.pass}:`, ...pass.differences.map((line) => `  ${line}`)]),
+    ...differing.flatMap((pass) => ['', `${pass.pass}${when(pass)}:`, ...pass.differences.map((line) => `  ${line}`)]),
   ].join('\n');
+}
+
+/** What a pass put right differs no more. */
+function when({ reason }: PassResult): string {
+  return reason === 'Repaired' ? ', before it was put right' : '';
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../domain/core/counted.ts';
 import type { KeycloakFlowStatus, Who } from '../../domain/keycloak-flow/status.ts';
 import { span, toSeconds } from '../output/instants.ts';
 import { factLine, type Fact } from '../output/facts.ts';
@@ -17,7 +18,10 @@ export function flowStatusView(status: KeycloakFlowStatus): string {
     ['Bind switch', status.bindSwitch],
     ...decisionFacts(status),
     ...waitingFacts(status),
-    ['Read', status.readAt === null ? 'not yet' : `${at(status.readAt, status)}, ${status.runs} runs in all`],
+    [
+      'Read',
+      status.readAt === null ? 'not yet' : `${at(status.readAt, status)}, ${counted(status.runs, 'run')} in all`,
+    ],
   ];
   return [
     paint('bold', `keycloakflow/${status.name}`),

@@ -22,6 +22,7 @@ import { initialState } from '../../domain/keycloak-flow/initial-state.ts';
 import { keycloakFlowHistory } from '../../domain/keycloak-flow/history.ts';
 import { newRun } from '../../domain/keycloak-flow/run.ts';
 import { keycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
+import { nextRunIn } from '../../domain/keycloak-flow/waiting.ts';
 import { statusText } from '../../domain/keycloak-flow/status-text.ts';
 import { approvals, tell } from '../shared-activities.ts';
 import { execute } from './execute.ts';
@@ -154,7 +155,7 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
     const { noBind } = wanted ?? { noBind: false };
     wanted = null;
     await runPasses(noBind);
-    await condition(() => wanted !== null || releasing || continuing(), state.spec.interval);
+    await condition(() => wanted !== null || releasing || continuing(), nextRunIn(state));
   }
   await telling;
   await condition(allHandlersFinished);

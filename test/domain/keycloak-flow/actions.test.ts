@@ -12,7 +12,7 @@ import { approvalToVerify } from '../../../src/domain/keycloak-flow/apply-approv
 import { readBindSwitch } from '../../../src/domain/keycloak-flow/bind-switch.ts';
 import { read } from '../../../src/domain/core/verdict.ts';
 import { keycloakFlowStatus } from '../../../src/domain/keycloak-flow/status.ts';
-import { waitingOf } from '../../../src/domain/keycloak-flow/waiting.ts';
+import { nextRunIn, waitingOf } from '../../../src/domain/keycloak-flow/waiting.ts';
 import { Simulation } from './simulation.ts';
 import { exampleInput, unread } from './world.ts';
 
@@ -173,6 +173,14 @@ describe('what a person asks for', () => {
     expect(applyAction(s.state, parsed.action, s.now)).toMatchObject({ ok: true, effect: 'run', noBind });
   });
 
+  test('a new spec that changes what may be written says from what to what', () => {
+    const s = pendingFlow();
+    const spec = { ...s.state.spec, mode: 'Shadow', suspend: true, interval: '5m' };
+    expect(s.act('applySpec', { spec })).toBe(
+      'applies a new spec: mode Shadow, was Enforce; suspend true, was false; interval',
+    );
+  });
+
   test('only what waits for an approval is turned down', () => {
     const s = pendingFlow();
     s.bindSwitch = 'false';
@@ -254,6 +262,46 @@ describe('what is waited for', () => {
     s.act('setMode', { mode: 'Enforce' });
     s.flow();
     expect(waitingOf(s.state)).toMatchObject({ next: 'holdfast lift-hold keycloakflow/shop-login' });
+  });
+
+  test('while it is paused, is that somebody resumes it', () => {
+    const s = pendingFlow();
+    s.bindSwitch = 'true';
+    s.act('pause');
+    expect(s.flow()).toBe('PendingBind Mode');
+    expect(waitingOf(s.state)).toMatchObject({ who: 'person', next: 'holdfast resume keycloakflow/shop-login' });
+    s.act('setMode', { mode: 'Shadow' });
+    s.flow();
+    expect(waitingOf(s.state)?.next).toBe('holdfast set-mode keycloakflow/shop-login Enforce');
+  });
+
+  test('right after the mode became Enforce, is the pass that follows', () => {
+    const s = new Simulation({ mode: 'Shadow' });
+    s.flow();
+    expect(waitingOf(s.state)).toMatchObject({
+      who: 'person',
+      next: 'holdfast set-mode keycloakflow/shop-login Enforce',
+    });
+    s.act('setMode', { mode: 'Enforce' });
+    expect(waitingOf(s.state)).toMatchObject({ who: 'time', next: 'the next pass is made in Enforce' });
+  });
+
+  test('after a no, is a yes after all', () => {
+    const s = pendingFlow();
+    const { pending } = s.state;
+    s.act('reject', { candidate: pending?.offer.candidate, plan: pending?.offerHash });
+    s.flow();
+    expect(waitingOf(s.state)?.next).toMatch(
+      /^holdfast approve keycloakflow\/shop-login [^;]*; or holdfast retry keycloakflow\/shop-login$/,
+    );
+  });
+
+  test('while a rollback could not be sent, is the next try, which comes soon', () => {
+    const s = pendingFlow();
+    s.act('rollback');
+    expect(nextRunIn(s.state)).toBe(60_000);
+    s.state = { ...s.state, rollback: null };
+    expect(nextRunIn(s.state)).toBe(s.state.spec.interval);
   });
 
   test('is nothing once the realm is as declared', () => {

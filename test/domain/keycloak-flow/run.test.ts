@@ -315,6 +315,18 @@ describe('a login proof', () => {
     expect(s.flow()).toBe('PendingBind AwaitingApproval');
   });
 
+  test('that failed is not outranked by a spec without probe', () => {
+    const s = new Simulation();
+    s.proof = { kind: 'failed', reason: 'LoginWithoutFactor', message: 'a wrong password logged in' };
+    expect(s.flow()).toBe('Problem ProofFailed');
+    const { probe: _, ...spec } = s.state.spec;
+    s.state = { ...s.state, spec };
+    expect(s.flow()).toBe('Problem ProofFailed');
+    expect(s.approve({ withoutProof: true })).toMatch(/no candidate waits/);
+    s.act('retry');
+    expect(s.flow()).toBe('PendingBind AwaitingApproval');
+  });
+
   test('that was not made is tried again after an hour, and not at each pass', () => {
     const s = new Simulation();
     let proofs = 0;
@@ -440,6 +452,22 @@ describe('a rollback', () => {
     edit(s, older);
     s.act('liftHold');
     expect(s.flow()).toBe('Converged AsDeclared');
+  });
+
+  test('that is tried again and again is told of once', () => {
+    const s = boundBySwitch();
+    s.act('rollback');
+    s.unreadable = { realm: unread('timeout') };
+    const told: string[] = [];
+    for (let pass = 0; pass < 3; pass++) {
+      expect(s.flow()).toBe('Undetermined Unread');
+      told.push(...s.notifications);
+    }
+    expect(told).toEqual(['page RollbackFailed']);
+    s.unreadable = {};
+    s.flow();
+    expect(s.notifications).toContain('info RolledBack');
+    expect(s.state.told).not.toHaveProperty('rollback');
   });
 
   test('without a way back holds, and says so aloud', () => {
@@ -824,6 +852,15 @@ describe('the status', () => {
     expect(statusText(done)).toMatch(
       /^\*\*Bound\*\* in Enforce, realm shop\n\nBound: `browser-mfa-[0-9a-f]{12}` \(ana\), before `browser`/,
     );
+  });
+
+  test('of a run says what it put right, or that the realm is as declared', () => {
+    const s = boundBySwitch();
+    s.flow();
+    edit(s, { webAuthnPolicyPasswordlessRpId: 'x' });
+    s.flow();
+    const told = keycloakFlowStatus(s.state, s.now).lastRuns.map(({ outcome, message }) => `${outcome}: ${message}`);
+    expect(told.slice(-2)).toEqual(['Converged: the realm is as declared', 'Converged: the policy is put right']);
   });
 
   test('shows the difference as one tree in the text, too', () => {

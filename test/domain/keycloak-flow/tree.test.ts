@@ -186,7 +186,7 @@ describe('a difference', () => {
     expect(diffLines(wanted, tree(served(legacy)))).toEqual([
       '  auth-cookie ALTERNATIVE',
       '+ identity-provider-redirector ALTERNATIVE',
-      '  flow browser-mfa-forms ALTERNATIVE',
+      '  flow forms (declared: browser-mfa-forms) ALTERNATIVE',
       '-   auth-username-password-form REQUIRED',
       '+   auth-username-form REQUIRED',
       '+   flow browser-mfa-passkey-or-password REQUIRED',
@@ -197,6 +197,15 @@ describe('a difference', () => {
       '+         conditional-user-role REQUIRED {condUserRole="platform-admin", negate="false"}',
       '+         auth-otp-form REQUIRED',
     ]);
+  });
+
+  test('names a sub-flow as it is called there, so that it is found', () => {
+    const found = wanted.map((row) =>
+      row.alias === 'browser-mfa-forms' ? { ...row, alias: 'Forms', requirement: 'REQUIRED' as const } : row,
+    );
+    expect(differences(found)).toEqual(['flow Forms (declared: browser-mfa-forms) is REQUIRED instead of ALTERNATIVE']);
+    const ours = wanted.map((row) => (row.alias === '' ? row : { ...row, alias: `${row.alias}-8b226a987a8e` }));
+    expect(diffLines(wanted, ours)).toEqual(treeLines(wanted).map((line) => `  ${line}`));
   });
 
   test('H-B04 of the order alone is found', () => {

@@ -53,6 +53,33 @@ describe('what a decision comes to', () => {
     expect(approvalOutcome(status(), status({ binds: 1 })).exitCode).toBe(0);
   });
 
+  test('an approval that bound nothing says what became of the flow, whatever the worst pass is', () => {
+    const passes = [
+      passResult('policy', 'Problem', 'Drift', 'differs'),
+      passResult('flow', 'PendingBind', 'Mode', 'Enforce would bind it'),
+    ];
+    const waiting = { for: 'resume', since: null, who: 'person', next: 'holdfast resume keycloakflow/shop' } as const;
+    expect(approvalOutcome(status(), status({ phase: 'Problem', passes, waiting }))).toEqual({
+      exitCode: 4,
+      message: 'it is not bound: PendingBind: flow: Enforce would bind it; next: holdfast resume keycloakflow/shop',
+    });
+  });
+
+  test('what several passes say alike is said once, and what was put right is said', () => {
+    const passes = (['policy', 'requiredAction', 'flow'] as const).map((pass) =>
+      passResult(pass, 'Refused', 'InvalidSwitch', 'the switch says "maybe"'),
+    );
+    const refused = status({ phase: 'Refused', passes });
+    expect(flowOutcome(refused).message).toBe('Refused: policy, requiredAction, flow: the switch says "maybe"');
+    expect(describeFlowChanges(null, refused)[0]).toBe(
+      'policy, requiredAction, flow: Refused (InvalidSwitch): the switch says "maybe"',
+    );
+    const repaired = passResult('policy', 'Converged', 'Repaired', 'the policy was put right: RpId');
+    expect(flowOutcome(status({ phase: 'Converged', passes: [repaired] })).message).toBe(
+      'Converged: the realm is as declared; the policy was put right: RpId',
+    );
+  });
+
   test('a rollback is done only where one more was counted; one that is tried again is undetermined', () => {
     expect(rollbackOutcome(status(), status({ rollbacks: 1 }), '').exitCode).toBe(0);
     const waiting = { for: 'the rollback of ada', since: null, who: 'outside', next: 'it is tried' } as const;
@@ -83,6 +110,13 @@ describe('the view of a login flow', () => {
     expect(view).toContain('  Previous:    old; to go back: holdfast rollback keycloakflow/shop');
     expect(view).toContain('  Held:        binding is held by ada at 2026-03-02T12:00:00Z (page is blank)');
     expect(view).toContain('  - auth-spnego DISABLED\n  + flow browser-mfa-forms ALTERNATIVE');
+  });
+
+  test('what was put right is not shown as if it differed still', () => {
+    const repaired = passResult('policy', 'Converged', 'Repaired', 'put right', { differences: ['RpId is ""'] });
+    const view = flowStatusView(status({ passes: [repaired], readAt: '2026-03-02T12:00:00Z', runs: 1 }));
+    expect(view).toContain('\npolicy, before it was put right:\n  RpId is ""');
+    expect(view).toContain(', 1 run in all');
   });
 
   test('what could not be read is said, and nothing is called bound', () => {
