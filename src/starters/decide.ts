@@ -1,6 +1,8 @@
 import { redact } from '../domain/core/redact.ts';
 import type { ReleaseStatus } from '../domain/release/status.ts';
-import { askStatusOf, requireAction, sendActionTo } from './by-kind.ts';
+import { askStatusOf, requireAction, sendActionTo, type Status } from './by-kind.ts';
+import { CliError } from './cli-error.ts';
+import { sayOnInterrupt } from './interrupt.ts';
 import type { AwaitDecision } from './keycloak-flow/await-decision.ts';
 import type { FlowActionName } from './keycloak-flow/flow-client.ts';
 import { formatObjectName, type ObjectName } from './object-name.ts';
@@ -8,6 +10,7 @@ import { printData, type Format } from './output/data.ts';
 import { print } from './output/print.ts';
 import type { ActionName } from './release/release-client.ts';
 import { withTemporal, type Temporal } from './temporal/connect.ts';
+import { explainError } from './temporal/explain-error.ts';
 import { whoAsks } from './who.ts';
 
 /** What every command that decides takes. */
@@ -40,18 +43,51 @@ export async function decide(
   const by = whoAsks(options.as);
   const given = Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
   const payload = { by, reason: redact(options.reason), ...given };
-  await withTemporal(async (temporal) => {
-    const before = after[object.kind] === undefined ? null : await askStatusOf(temporal, object);
-    const answer = await sendActionTo(temporal, object, action, payload);
-    if (options.output === 'table') print(`${formatObjectName(object)}: ${answer.by} ${answer.message}`);
-    const followed =
-      before?.kind === 'KeycloakFlow'
-        ? await after.KeycloakFlow?.(temporal, before)
-        : before === null
-          ? undefined
-          : await after.Release?.(temporal, before);
-    if (options.output === 'table') return;
-    const status = followed ?? (await askStatusOf(temporal, object));
-    printData(options.output, { object: formatObjectName(object), ...answer, status });
-  });
+  let sent = false;
+  const answered = sayOnInterrupt(() => (sent ? mayTakeEffect(object) : `Left; ${nothingDecided}`));
+  try {
+    await withTemporal(async (temporal) => {
+      const before = after[object.kind] === undefined ? null : await statusBefore(temporal, object, action);
+      sent = true;
+      const answer = await sendActionTo(temporal, object, action, payload);
+      answered();
+      if (options.output === 'table') print(`${formatObjectName(object)}: ${answer.by} ${answer.message}`);
+      const followed =
+        before?.kind === 'KeycloakFlow'
+          ? await after.KeycloakFlow?.(temporal, before)
+          : before === null
+            ? undefined
+            : await after.Release?.(temporal, before);
+      if (options.output === 'table') return;
+      const status = followed ?? (await askStatusOf(temporal, object));
+      printData(options.output, { object: formatObjectName(object), ...answer, status });
+    });
+  } finally {
+    answered();
+  }
+}
+
+const nothingDecided = 'nothing was sent, so that nothing was decided';
+
+function mayTakeEffect(object: ObjectName): string {
+  return `Left; whether it takes effect is not known; look: holdfast status ${formatObjectName(object)}`;
+}
+
+/** How it is before the decision, which is not sent where that cannot be asked. */
+async function statusBefore(
+  temporal: Temporal,
+  object: ObjectName,
+  action: ActionName | FlowActionName,
+): Promise<Status> {
+  try {
+    return await askStatusOf(temporal, object);
+  } catch (error) {
+    const explained = explainError(error, temporal);
+    if (!(explained instanceof CliError)) throw error;
+    const byHand =
+      action === 'rollback'
+        ? '; where people are locked out, go back without Holdfast: docs/keycloak-flow.md, "Locked out"'
+        : '';
+    throw new CliError(explained.exitCode, `${nothingDecided}: ${explained.message}${byHand}`);
+  }
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -91,6 +91,20 @@ test('a worker whose address for health is taken says so, and ends', async () =>
   } finally {
     taken.close();
   }
+});
+
+test('Ctrl-C before Temporal answered says that nothing was sent', async () => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const rollback = startCli(['rollback', 'keycloakflow/shop'], { ...env, TEMPORAL_ADDRESS: address });
+  const connected = new Promise<Socket>((resolve) => silent.once('connection', resolve));
+  const socket = await connected;
+  rollback.signal('SIGINT');
+  expect(await rollback.exited).toBe(130);
+  expect(rollback.output()).toBe('Left; nothing was sent, so that nothing was decided\n');
+  socket.destroy();
+  silent.close();
 });
 
 describe('a login flow from the command line', () => {

@@ -1,10 +1,13 @@
 import { expect, test, vi } from 'vitest';
+import { CliError } from '../../../src/starters/cli-error.ts';
 import type { Temporal } from '../../../src/starters/temporal/connect.ts';
 import { releaseStatus, target } from './release-status.ts';
 import { runHere } from './run-here.ts';
 
 const before = releaseStatus();
 let after = before;
+/** Thrown by whatever asks how it is. */
+let silence: Error | null = null;
 
 /** A release that says who has decided. */
 vi.mock(import('../../../src/starters/temporal/connect.ts'), () => ({
@@ -14,7 +17,7 @@ vi.mock(import('../../../src/starters/temporal/connect.ts'), () => ({
       now = after;
       return Promise.resolve({ by: 'ada', message: 'approves v7 on north', generation: 1 });
     };
-    const query = () => Promise.resolve({ plain: now });
+    const query = () => (silence === null ? Promise.resolve({ plain: now }) : Promise.reject(silence));
     const client = {
       withDeadline: <A>(_: number, call: () => Promise<A>) => call(),
       workflow: { getHandle: () => ({ executeUpdate, query }) },
@@ -38,4 +41,19 @@ test.each([
   after = releaseStatus({ evaluatedAt: '2026-11-30T09:00:00Z', targets: [target('north', { reason, message })] });
   const run = await runHere(['pin', 'release/hive', '9.9.9', '--as', 'ada']);
   expect(run).toMatchObject({ code, stdout: 'release/hive: ada approves v7 on north\n', stderr: `${said}\n` });
+});
+
+test('a decision that could not even be sent says so, and a rollback how to do without', async () => {
+  silence = new CliError(3, 'keycloakflow/shop did not answer');
+  const about = ['--candidate', 'x', '--plan', '3f2a9c0d'];
+  const approve = await runHere(['approve', 'keycloakflow/shop', ...about, '--as', 'ada']);
+  expect(approve).toMatchObject({ code: 3, stdout: '' });
+  expect(approve.stderr).toBe(
+    'holdfast: nothing was sent, so that nothing was decided: keycloakflow/shop did not answer\n',
+  );
+  const rollback = await runHere(['rollback', 'keycloakflow/shop', '--as', 'ada']);
+  expect(rollback.stderr).toMatch(
+    /did not answer; where people are locked out, go back without Holdfast: docs\/keycloak-flow\.md, "Locked out"\n$/,
+  );
+  silence = null;
 });
