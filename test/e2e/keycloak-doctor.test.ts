@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -75,9 +75,9 @@ test('all is right: version, each role with its reason, events, probe client and
   const done = await doctor(configFor(realm.clientId, realm.clientSecret));
   expect(done.stdout).not.toMatch(/^(WRONG|\?)/m);
   expect(done.code).toBe(0);
-  expect(line(done, 'server')).toMatch(/^ok .* Keycloak 26\.\d/);
+  expect(line(done, 'server')).toContain(`${proxy.url} answers, without TLS, and gives tokens; Keycloak 26.`);
   expect(line(done, 'roles')).toMatch(/^ok .*view-clients \(reads which flow each client has .*manage-realm \(writes /);
-  expect(line(done, 'in use')).toMatch(/^ok .*\d+ flows are in use, and are never written to/);
+  expect(line(done, 'in use')).toMatch(/^ok .*\d+ flows are in use, sub-flows counted, and are never written to/);
   expect(line(done, 'admin events')).toMatch(/^ok /);
   expect(line(done, 'bind switch')).toMatch(/^ok .*absent: people approve/);
   expect(line(done, 'probe client')).toMatch(/^ok .*its override may be written/);
@@ -119,8 +119,33 @@ test('a wrong secret and a server that is not there are told apart, and no role 
   expect(line(wrong, 'server')).toMatch(/^\? .*does not take the credentials of client "other"/);
   const away = await doctor(configFor('away', 'x', 'http://127.0.0.1:1'));
   expect(away.code).toBe(3);
-  expect(line(away, 'server')).toMatch(/^\? .*the connection was refused/);
+  expect(line(away, 'server')).toMatch(/^\? .*http:\/\/127\.0\.0\.1:1: the connection was refused/);
   expect(line(away, 'roles')).toBe('');
+});
+
+test('a realm that is misspelt is told as such, and no role is blamed', async () => {
+  const misspelt = join(folder, 'misspelt.json');
+  const { spec, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as { spec: { desired: object } };
+  writeFileSync(
+    misspelt,
+    JSON.stringify({ ...rest, spec: { ...spec, desired: { ...spec.desired, realm: 'nowhere' } } }),
+  );
+  const config = configFor(realm.clientId, realm.clientSecret);
+  const done = await runCli(['doctor', '-f', misspelt, '--config', config], { env });
+  expect(done.code).toBe(1);
+  expect(line(done, 'realm')).toMatch(/^WRONG .*realm "nowhere": .*it is not there/);
+  expect(done.stdout).toContain('fix: correct the realm in the desired state, or the url of the server');
+  expect(line(done, 'roles')).toBe('');
+});
+
+test('a bind switch that is named and not there is told with its place', async () => {
+  const switched = join(folder, 'switched.json');
+  const { spec, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as { spec: object };
+  writeFileSync(switched, JSON.stringify({ ...rest, spec: { ...spec, bind: { file: join(folder, 'nothing') } } }));
+  const done = await runCli(['doctor', '-f', switched, '--config', configFor(realm.clientId, realm.clientSecret)], {
+    env,
+  });
+  expect(line(done, 'bind switch')).toMatch(/^ok .*absent \(the file .*nothing\): people approve/);
 });
 
 test('a realm that keeps no admin events is told, since a lost edit would not be noticed', async () => {

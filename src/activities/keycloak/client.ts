@@ -51,6 +51,8 @@ export type Browsed =
 
 /** The one way to Keycloak. */
 export interface KeycloakClient {
+  /** Where the server is, without a slash at its end. */
+  readonly url: string;
   readonly tokenRealm: string;
   /**
    * Sends a request if `screen` allows it, once; a token that is not accepted is renewed and the request sent a second
@@ -125,7 +127,8 @@ export function createKeycloakClient(config: KeycloakConfig): KeycloakClient {
       return notSent(error instanceof Error ? error.message : String(error));
     }
     const all = { accept: 'application/json', 'user-agent': 'holdfast', ...headers };
-    return exchange({ url, method, headers: all, body, timeoutMs, dispatcher: open, signal });
+    const exchanged = await exchange({ url, method, headers: all, body, timeoutMs, dispatcher: open, signal });
+    return exchanged.kind === 'none' ? { ...exchanged, message: `${base}: ${exchanged.message}` } : exchanged;
   }
 
   async function send(request: ScreenedRequest, scope: Scope, signal?: AbortSignal): Promise<Sent> {
@@ -171,6 +174,7 @@ export function createKeycloakClient(config: KeycloakConfig): KeycloakClient {
   }
 
   return {
+    url: base,
     tokenRealm: config.tokenRealm,
     send,
     browse,

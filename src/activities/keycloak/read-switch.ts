@@ -8,6 +8,13 @@ interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
+/** Where the bind switch stands, for people. */
+export function placeOf(source: BindSource): string {
+  if ('file' in source) return `the file ${source.file}`;
+  const { namespace, name, key } = source.configMap;
+  return `key ${key} of ConfigMap ${namespace}/${name}`;
+}
+
 /** Reads the bind switch where the spec says that it stands; without a place it is absent. */
 export async function readSwitch(
   dependencies: KeycloakFlowDependencies,
@@ -15,11 +22,9 @@ export async function readSwitch(
   signal: AbortSignal,
 ): Promise<SwitchReading> {
   if (source === null) return { kind: 'read', value: 'absent' };
-  if ('file' in source) {
-    return readBindSwitch(await readFileText(dependencies, source.file), `the file ${source.file}`);
-  }
+  const from = placeOf(source);
+  if ('file' in source) return readBindSwitch(await readFileText(dependencies, source.file), from);
   const { cluster, namespace, name, key } = source.configMap;
-  const from = `key ${key} of ConfigMap ${namespace}/${name}`;
   const port = dependencies.kubernetes(cluster);
   if (port === null) {
     const message = `this worker has no cluster "${cluster}", in which the bind switch is`;

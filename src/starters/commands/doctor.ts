@@ -30,7 +30,7 @@ export function doctorCommand() {
     .description(
       'Looks at everything that a worker needs, from here and as you: Temporal, search attributes, workers, clocks, the clusters and what you may do there, registries, Keycloak and the roles there, versions. Writes nothing. Exit code 1: something is wrong, 3: something could not be looked at.',
     )
-    .option('-f, --file <file...>', 'look at what these specs need: their namespaces, clusters and registries')
+    .option('-f, --file <file...>', 'look at what these specs need: namespaces, clusters, registries, Keycloak servers')
     .option('--config <file>', 'worker configuration [$HOLDFAST_CONFIG, else the current kubeconfig context]')
     .addOption(new Option('--mode <mode>', 'what is to be possible [of the specs, else Shadow]').choices(modes))
     .addOption(outputOption())

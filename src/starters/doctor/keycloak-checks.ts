@@ -1,11 +1,12 @@
 import { isUnmeasured, openSession, type Session } from '../../activities/keycloak/dependencies.ts';
 import { serverVersion } from '../../activities/keycloak/reads.ts';
-import { readSwitch } from '../../activities/keycloak/read-switch.ts';
+import { placeOf, readSwitch } from '../../activities/keycloak/read-switch.ts';
 import type { Mode } from '../../domain/core/mode.ts';
 import { fail, pass, unmeasured, type Reading, type Verdict } from '../../domain/core/verdict.ts';
 import { judgeRoles, neededRoles } from '../../domain/keycloak-flow/needed-roles.ts';
 import type { RealmRepresentation } from '../../domain/keycloak-flow/representation.ts';
-import type { KeycloakFlowSpec } from '../../domain/keycloak-flow/spec.ts';
+import type { SwitchReading } from '../../domain/keycloak-flow/bind-switch.ts';
+import type { BindSource, KeycloakFlowSpec } from '../../domain/keycloak-flow/spec.ts';
 import type { keycloakFlowDependencies } from '../../worker/keycloak-flow-activities.ts';
 import type { Check } from './check.ts';
 import { probeChecks } from './probe-checks.ts';
@@ -43,14 +44,23 @@ export async function keycloakChecks(dependencies: FlowDependencies, flow: Exami
   const reached = session.client.userId() !== null || realm.kind === 'read' || version.kind === 'read';
   const bindSwitch = await readSwitch(dependencies, spec.bind ?? null, signal);
   const checks: Check[] = [
-    { name: `${title}: server`, verdict: versionVerdict(version, reached), fix: serverFix(spec.server) },
+    {
+      name: `${title}: server`,
+      verdict: versionVerdict(session.client.url, version, reached),
+      fix: serverFix(spec.server),
+    },
     {
       name: `${title}: bind switch`,
-      verdict: switchVerdict(bindSwitch),
+      verdict: switchVerdict(bindSwitch, spec.bind),
       fix: 'write true or false where spec.bind names it, or let the worker read it',
     },
   ];
   if (!reached) return checks;
+  if (realm.kind === 'unmeasured' && realm.why === 'missing') {
+    const verdict = fail('RealmMissing', `realm "${spec.desired.realm}": ${realm.message}`);
+    const fix = 'correct the realm in the desired state, or the url of the server under keycloak: (--config)';
+    return [...checks, { name: `${title}: realm`, verdict, fix }];
+  }
   return [
     ...checks,
     rolesCheck(title, session, spec.desired.realm, mode),
@@ -71,19 +81,22 @@ function serverFix(server: string): string {
 }
 
 /** That the version is not told is no failure: what is decided by is the forms of its answers. */
-function versionVerdict(version: Reading<string>, reached: boolean): Verdict {
+function versionVerdict(url: string, version: Reading<string>, reached: boolean): Verdict {
+  const answers = `${url} answers, ${url.startsWith('https:') ? 'its certificate is trusted,' : 'without TLS,'} and gives tokens`;
   if (version.kind === 'read') {
     const untried = tried.test(version.value) ? '' : '; it was tried on 26.x, and others may answer in other forms';
-    return pass(`it answers, its certificate is trusted and it gives tokens; Keycloak ${version.value}${untried}`);
+    return pass(`${answers}; Keycloak ${version.value}${untried}`);
   }
-  return reached ? pass('it answers and gives tokens; it does not tell its version') : version;
+  return reached ? pass(`${answers}; it does not tell its version`) : version;
 }
 
-function switchVerdict(bindSwitch: Awaited<ReturnType<typeof readSwitch>>): Verdict {
+function switchVerdict(bindSwitch: SwitchReading, source: BindSource | undefined): Verdict {
   switch (bindSwitch.kind) {
     case 'read':
       return pass(
-        bindSwitch.value === 'absent' ? 'absent: people approve each candidate' : `it says ${bindSwitch.value}`,
+        bindSwitch.value === 'absent'
+          ? `absent${source === undefined ? '' : ` (${placeOf(source)})`}: people approve each candidate`
+          : `it says ${bindSwitch.value}`,
       );
     case 'invalid':
       return fail('InvalidSwitch', bindSwitch.message);
@@ -122,7 +135,10 @@ async function inUseChecks(title: string, { reader }: Session, spec: KeycloakFlo
   });
   if (lists.some(({ reading }) => reading.kind === 'unmeasured')) return checks;
   const { sets } = await reader.inUse(spec.probe?.client ?? null);
-  const said = verdictOf(sets, ({ flows }) => `${flows.size} flows are in use, and are never written to`);
+  const said = verdictOf(
+    sets,
+    ({ flows }) => `${flows.size} flows are in use, sub-flows counted, and are never written to`,
+  );
   return [...checks, { name: `${title}: in use`, verdict: said, fix: roleFix }];
 }
 
