@@ -29,6 +29,7 @@ export function checkDesired(desired: Tree): DesiredFault[] {
     ...walked.faults,
     ...unreachableFlows(desired, walked.reached),
     ...unusedConfigs(desired),
+    ...rolelessConditions(desired),
     ...checkEnrolment(desired, walked),
   ];
 }
@@ -139,6 +140,20 @@ function unusedConfigs({ flows, authenticatorConfig }: Tree): DesiredFault[] {
       path: ['authenticatorConfig', alias],
       message: 'is the configAlias of no execution; name it there or remove it',
     }));
+}
+
+/**
+ * A role condition without a role denies everybody who comes to it, and Keycloak takes it: the known mistake is the key
+ * `condition.evaluated.user.role`.
+ */
+function rolelessConditions({ flows, authenticatorConfig }: Tree): DesiredFault[] {
+  return executionsOf(flows).flatMap(({ execution: { name, configAlias } }) => {
+    if (name !== 'conditional-user-role' || configAlias === undefined) return [];
+    const config = Object.hasOwn(authenticatorConfig, configAlias) ? authenticatorConfig[configAlias] : undefined;
+    if (config === undefined || Object.keys(config).length === 0 || Object.hasOwn(config, 'condUserRole')) return [];
+    const message = 'conditional-user-role takes its role from the key condUserRole; without it, it denies everybody';
+    return [{ path: ['authenticatorConfig', configAlias], message }];
+  });
 }
 
 function checkEnrolment({ requiredAction }: Tree, { enabled }: Walked): DesiredFault[] {

@@ -3,6 +3,7 @@ import { aliasIn, candidateDescription, contentHash, type Candidate } from './ca
 import type { DesiredState, Requirement } from './desired.ts';
 import { isOurs, type FlowReadBack } from './read-back.ts';
 import type { ExecutionRow } from './representation.ts';
+import { rowDifferences } from './tree-diff.ts';
 import {
   declaredRows,
   isSubFlow,
@@ -126,7 +127,8 @@ function rowStep({ index, wanted, found, served, candidate }: RowOf): Constructi
     configAlias === null ||
     (served.authenticationConfig ?? '') !== ''
   ) {
-    return foreign(`row ${index + 1} has a configuration that is not the declared one`);
+    const differs = rowDifferences(row, found).map(({ message }) => message);
+    return foreign(`row ${index + 1} has a configuration that is not the declared one: ${differs.join('; ')}`);
   }
   const alias = aliasIn(candidate, configAlias);
   return { kind: 'write', write: { kind: 'addConfig', row: index, execution: served.id, alias, config: row.config } };

@@ -66,7 +66,8 @@ function whole(kind: 'missing' | 'unexpected', row: TreeRow): TreeDifference {
   return { kind, level: row.level, what, message };
 }
 
-function rowDifferences(want: TreeRow, have: TreeRow): TreeDifference[] {
+/** What differs between two rows in the same place. */
+export function rowDifferences(want: TreeRow, have: TreeRow): TreeDifference[] {
   const differences: TreeDifference[] = [];
   const what = pairName(want, have);
   if (want.requirement !== have.requirement) {

@@ -322,12 +322,15 @@ test('a login proof is not made where the service account may not manage the pro
   }
 });
 
-test('a role under the wrong key never comes to a proof: Keycloak keeps another configuration than is declared', async () => {
-  const wrongKey = ({ authenticatorConfig }: ExampleInput) => {
+test('a key that Keycloak does not know never comes to a proof: it shows another value than is declared', async () => {
+  const unknownKey = ({ authenticatorConfig }: ExampleInput) => {
     authenticatorConfig['conditional-otp-platform-admin'] = {
-      'condition.evaluated.user.role': 'platform-admin',
+      condUserRole: 'platform-admin',
       negate: 'false',
+      'condition.evaluated.user.role': 'platform-admin',
     };
   };
-  await expect(start(wrongKey, false)).rejects.toThrow('row 10 has a configuration that is not the declared one');
+  await expect(start(unknownKey, false)).rejects.toThrow(
+    'row 10 has a configuration that is not the declared one: conditional-user-role: condition.evaluated.user.role is',
+  );
 });

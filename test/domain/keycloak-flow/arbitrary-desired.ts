@@ -24,7 +24,10 @@ const authenticator: fc.Arbitrary<Node> = fc.record({
     { weight: 3, arbitrary: fc.constant(null) },
     {
       weight: 1,
-      arbitrary: fc.constantFrom<Record<string, string>[]>({ a: 'b' }, { condUserRole: 'x', negate: 'false' }),
+      arbitrary: fc.constantFrom<Record<string, string>[]>(
+        { condUserRole: 'a' },
+        { condUserRole: 'x', negate: 'false' },
+      ),
     },
   ),
 });

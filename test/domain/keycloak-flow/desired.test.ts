@@ -224,6 +224,14 @@ describe('is refused before any request', () => {
     expect(set('')).toMatch(/Keycloak drops empty ones/);
   });
 
+  test('a role condition without its role, as under the key that denies every administrator', () => {
+    const set = (config: object) =>
+      only((input) => (input.authenticatorConfig['conditional-otp-platform-admin'] = config));
+    expect(set({ 'condition.evaluated.user.role': 'platform-admin', negate: 'false' })).toMatch(
+      /authenticatorConfig\.conditional-otp-platform-admin: .*conditional-user-role.* condUserRole.* denies everybody/,
+    );
+  });
+
   test('a boolean of YAML in capitals is answered with the text in small letters', () => {
     const text = JSON.stringify(exampleInput()).replace('"negate":"false"', '"negate": False');
     const loaded = loadConfig({ path: 'd', bytes: new TextEncoder().encode(text) }, desiredStateSchema);
