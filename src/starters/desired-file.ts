@@ -4,6 +4,7 @@ import type { Finding } from '../domain/core/finding.ts';
 import type { LoadedSpec } from '../domain/core/spec-file.ts';
 import { desiredStateSchema, type DesiredState } from '../domain/keycloak-flow/desired.ts';
 import { withDesired } from '../domain/keycloak-flow/spec-on-file.ts';
+import { readImport } from '../domain/keycloak-flow/read-import.ts';
 import type { KeycloakFlowSpec } from '../domain/keycloak-flow/spec.ts';
 import type { kinds } from './kinds.ts';
 import { readBytes, whyUnreadable } from './read-bytes.ts';
@@ -23,14 +24,17 @@ export async function readDesired(path: string): Promise<{ desired: DesiredState
   try {
     bytes = await readBytes(path);
   } catch (error) {
-    const message = `cannot be read: ${whyUnreadable(error)}`;
-    return {
-      desired: null,
-      findings: [{ file: path, line: 1, column: 1, path: '(file)', message, severity: 'error' }],
-    };
+    return { desired: null, findings: [aboutFile(path, `cannot be read: ${whyUnreadable(error)}`)] };
   }
   const loaded = loadConfig({ path: path === '-' ? '(stdin)' : path, bytes }, desiredStateSchema);
-  return loaded.ok ? { desired: loaded.value, findings: [] } : { desired: null, findings: loaded.findings };
+  if (loaded.ok) return { desired: loaded.value, findings: [] };
+  if (!readImport({ path, bytes }, null).ok) return { desired: null, findings: loaded.findings };
+  const message = `is a realm import; the desired state is what it renders to: holdfast render keycloak-flow ${path} -f FILE`;
+  return { desired: null, findings: [aboutFile(path, message)] };
+}
+
+function aboutFile(file: string, message: string): Finding {
+  return { file, line: 1, column: 1, path: '(file)', message, severity: 'error' };
 }
 
 /**
@@ -43,5 +47,9 @@ export async function resolveDesired(document: OnFile): Promise<{ spec: FlowSpec
   if (spec.desired !== undefined) return whole(spec.desired);
   const folder = file === '(stdin)' ? '.' : dirname(file);
   const { desired, findings } = await readDesired(join(folder, spec.desiredFile ?? ''));
-  return desired === null ? { spec: null, findings } : whole(desired);
+  if (desired !== null) return whole(desired);
+  const named = findings.map((finding) =>
+    finding.path === '(file)' ? { ...finding, message: `${finding.message}; the spec in ${file} names it` } : finding,
+  );
+  return { spec: null, findings: named };
 }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Path } from '../core/finding.ts';
 import { canonicalJson } from '../core/plan-hash.ts';
 import { desiredStateSchema, enrolmentAction, passkeyAuthenticator, type DesiredState } from './desired.ts';
@@ -29,13 +30,13 @@ const operatorKinds: readonly string[] = ['KeycloakRealmImport'];
  */
 export function renderImport(document: unknown): Rendered {
   const { realm, path } = realmOf(document);
-  const parsed = realmImportSchema.safeParse(realm);
+  const parsed = realmImportSchema.safeParse(realm, { error: inWords });
   if (!parsed.success) {
     return {
       ok: false,
       faults: parsed.error.issues.map((issue) => ({
         path: [...path, ...(issue.path as Path)],
-        message: issue.message,
+        message: issue.path[0] === 'realm' ? `${issue.message}: a realm as Keycloak imports it has it` : issue.message,
       })),
     };
   }
@@ -43,13 +44,19 @@ export function renderImport(document: unknown): Rendered {
   const declared = declaredOf(parsed.data, faults);
   if (faults.length > 0)
     return { ok: false, faults: faults.map((fault) => ({ ...fault, path: [...path, ...fault.path] })) };
-  const checked = desiredStateSchema.safeParse(declared);
+  const checked = desiredStateSchema.safeParse(declared, { error: inWords });
   if (checked.success) return { ok: true, desired: checked.data };
   const issues = checked.error.issues.map((issue) => ({
     path: issue.path as Path,
     message: `what the import declares is refused: ${issue.message}`,
   }));
   return { ok: false, faults: issues };
+}
+
+/** What a schema says where it says nothing of its own. */
+function inWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'invalid_type') return undefined;
+  return issue.input === undefined ? 'required field is missing' : `expected ${issue.expected}`;
 }
 
 /**

@@ -36,7 +36,7 @@ export function renderCommand() {
         throw new CliError(exitCodes.invalid, 'expected --file or --check, not both: --check writes nothing');
       }
       const rendered = await renderedFrom(path, realm ?? null);
-      if (check !== undefined) await showCheck(rendered, check);
+      if (check !== undefined) await showCheck(rendered, path, check);
       else if (file === undefined) print(asText(rendered, 'json'));
       else await write(rendered, file);
     });
@@ -55,7 +55,7 @@ async function renderedFrom(path: string, realm: string | null): Promise<Desired
   throw refused(read.findings);
 }
 
-async function showCheck(rendered: DesiredState, file: string): Promise<void> {
+async function showCheck(rendered: DesiredState, from: string, file: string): Promise<void> {
   const { desired, findings } = await readDesired(file);
   if (desired === null) throw refused(findings);
   const differences = checkRendered(desired, rendered);
@@ -64,7 +64,7 @@ async function showCheck(rendered: DesiredState, file: string): Promise<void> {
     return;
   }
   print([`${file} is not what the import renders to:`, ...differences.map((line) => `  ${line}`)].join('\n'));
-  note(`Bring it up to date: holdfast render keycloak-flow REALM-IMPORT -f ${file}`);
+  note(`Bring it up to date: holdfast render keycloak-flow ${from} -f ${file}`);
   process.exitCode = exitCodes.failed;
 }
 

@@ -70,6 +70,7 @@ describe('render', () => {
     const file = scratchFile('old.json', text);
     const run = await runHere(['render', 'keycloak-flow', realmImport, '--check', file]);
     expect(run.code).toBe(1);
+    expect(run.stderr).toBe(`Bring it up to date: holdfast render keycloak-flow ${realmImport} -f ${file}\n`);
     expect(run.stdout).toContain(
       'webAuthnPolicyPasswordless.RpId is "old.example.com"; the import says "login.example.com"',
     );
@@ -90,6 +91,18 @@ describe('render', () => {
     );
   });
 
+  test('a file that is no realm, or a realm without browser flow, is refused in words', async () => {
+    const none = await runHere(['render', 'keycloak-flow', spec]);
+    expect(none.stderr).toContain(
+      `${spec}:10:1: realm: required field is missing: a realm as Keycloak imports it has it`,
+    );
+    const text = readFileSync(realmImport, 'utf8').replace(/^ *browserFlow: .*$/m, '');
+    const bare = await runHere(['render', 'keycloak-flow', scratchFile('bare.yaml', text)]);
+    expect(bare.stderr).toContain('browserFlow: what the import declares is refused: required field is missing');
+    const wrong = scratchFile('wrong.yaml', text.replace('enabled: true', 'enabled: true\n    browserFlow: 7'));
+    expect((await runHere(['render', 'keycloak-flow', wrong])).stderr).toMatch(/browserFlow: .*expected string/);
+  });
+
   test('of several realms one is named', async () => {
     const one = parse(readFileSync(realmImport, 'utf8')) as { spec: { realm: object } };
     const file = scratchFile('two.json', JSON.stringify([{ ...one.spec.realm, realm: 'other' }, one.spec.realm]));
@@ -105,7 +118,11 @@ describe('render', () => {
   test.each<[string, readonly string[], string]>([
     ['an import that is not there', ['/none.json'], '/none.json cannot be read: there is no such file'],
     ['both ways at once', ['x.json', '-f', 'a', '--check', 'b'], 'expected --file or --check, not both'],
-    ['a committed file that is none', [realmImport, '--check', realmImport], 'unknown field "apiVersion"'],
+    [
+      'a committed file that is none',
+      [realmImport, '--check', realmImport],
+      'is a realm import; the desired state is what it renders to',
+    ],
   ])('%s is refused', async (_, args, message) => {
     const run = await runHere(['render', 'keycloak-flow', ...args]);
     expect(run).toMatchObject({ code: 2, stdout: '' });

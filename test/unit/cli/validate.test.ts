@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,8 +65,21 @@ describe('the desired state of a login flow', () => {
     const { file, desiredFile } = flowFiles('none', { desiredFile: 'desired.json' });
     const run = await runCli(['validate', file]);
     expect(run).toMatchObject({ code: 2, stdout: '' });
-    expect(run.stderr).toContain(`${desiredFile}:1:1: (file): cannot be read: there is no such file`);
+    expect(run.stderr).toContain(
+      `${desiredFile}:1:1: (file): cannot be read: there is no such file; the spec in ${file} names it`,
+    );
   });
+});
+
+test('a realm import in the place of a desired state is told to be rendered', async () => {
+  const text = readFileSync(new URL('../../../examples/keycloak-flow/realm-import.yaml', import.meta.url), 'utf8');
+  const { file, desiredFile } = flowFiles('import', { desiredFile: 'desired.json' }, text);
+  const run = await runCli(['validate', file]);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain(
+    `${desiredFile}:1:1: (file): is a realm import; the desired state is what it renders to: holdfast render keycloak-flow ${desiredFile} -f FILE`,
+  );
+  expect(run.stderr).not.toContain('unknown field');
 });
 
 describe('validate', () => {
