@@ -19,7 +19,7 @@ if (isOlder(process.versions.node, NEEDED)) {
       process.versions.node +
       ' (' +
       process.execPath +
-      '); install Node 24, or in a checkout use: npm run -s holdfast -- COMMAND',
+      '); install Node 24, or in a checkout: npm ci, which brings it, and then npm run -s holdfast -- COMMAND',
   );
   process.exit(2);
 }

@@ -29,7 +29,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'doctor',
-    summary: 'checks connection, search attributes, permissions, registry, clocks and versions',
+    summary: 'checks connection, search attributes, permissions, registry, Keycloak, clocks and versions',
     group: running,
     load: async () => (await import('./commands/doctor.ts')).doctorCommand(),
   },
@@ -83,7 +83,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'history',
-    summary: 'what was rolled and decided, when and by whom',
+    summary: 'what was rolled, bound and decided, when and by whom',
     group: looking,
     load: async () => (await import('./commands/history.ts')).historyCommand(),
   },
@@ -125,7 +125,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'retry',
-    summary: 'try again now, before a cooldown ends',
+    summary: 'try again now, before a cooldown ends or after a failed proof',
     group: deciding,
     load: async () => (await import('./commands/retry.ts')).retryCommand(),
   },
