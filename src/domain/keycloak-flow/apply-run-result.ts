@@ -169,7 +169,7 @@ function proven(
 ): Applied {
   const kind = outcome.kind === 'notMade' ? 'notVerified' : 'reading';
   const after = evidence(state, now, kind, `"${candidate}": ${describeProof(outcome)}`, candidate);
-  const proofs = { ...state.proofs, [candidate]: { treeHash, outcome, at: now } };
+  const proofs = { ...state.proofs, [candidate]: { treeHash, outcome, at: run.startedAt } };
   return { state: { ...after, proofs }, run: { ...run, tried: [...run.tried, 'prove'] } };
 }
 

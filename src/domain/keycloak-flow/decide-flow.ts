@@ -223,7 +223,9 @@ function bindCommand(
 /** What was shown of a candidate; null where it is to be shown now. A proof that failed stays, also without a probe. */
 function proofOf({ state, run, mode, now }: Deciding, candidate: VerifiedCandidate): ProofOutcome | null {
   const kept = state.proofs[candidate.alias];
-  const known = kept !== undefined && kept.treeHash === candidate.treeHash ? kept : null;
+  const proving = run.tried.includes('prove');
+  const counts = kept?.treeHash === candidate.treeHash && (proving || kept.at >= state.forgivenAt);
+  const known = kept !== undefined && counts ? kept : null;
   if (known?.outcome.kind === 'failed') return known.outcome;
   if (state.spec.probe === undefined) {
     return proofNotMade('NoProbe', 'the spec names no probe client, so that no login can be shown');
@@ -235,8 +237,8 @@ function proofOf({ state, run, mode, now }: Deciding, candidate: VerifiedCandida
     );
   }
   const due = known === null || (known.outcome.kind === 'notMade' && now - known.at >= proofAgainMs);
-  if (!due || (known !== null && run.tried.includes('prove'))) return known?.outcome ?? null;
-  if (run.tried.includes('prove')) return proofNotMade('NotShown', 'no login was shown in this run');
+  if (!due || (known !== null && proving)) return known?.outcome ?? null;
+  if (proving) return proofNotMade('NotShown', 'no login was shown in this run');
   if (!mayWrite(mode.mode))
     return known?.outcome ?? proofNotMade('Mode', `mode ${mode.mode} aims no probe client at it`);
   return null;

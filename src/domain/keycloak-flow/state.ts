@@ -83,6 +83,7 @@ export interface Rejection extends PersonMark {
 export interface KeptProof {
   readonly treeHash: string;
   readonly outcome: ProofOutcome;
+  /** When the run began that made it, in epoch milliseconds: a retry after that asks for another. */
   readonly at: number;
 }
 

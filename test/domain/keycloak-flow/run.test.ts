@@ -315,6 +315,28 @@ describe('a login proof', () => {
     expect(s.flow()).toBe('PendingBind AwaitingApproval');
   });
 
+  test('is made again by a retry that comes while one is under way, with what was put right meanwhile', () => {
+    const s = new Simulation();
+    const execute = s.execute.bind(s);
+    const failed = { kind: 'failed', reason: 'LoginRefused', message: 'the old password' } as const;
+    let proofs = 0;
+    s.execute = (command) => {
+      if (command.do !== 'prove') return execute(command);
+      proofs += 1;
+      s.proof = proofs === 1 ? failed : shownProof;
+      if (proofs === 1) {
+        s.now += 1_000;
+        s.act('retry');
+      }
+      return execute(command);
+    };
+    expect(s.flow()).toBe('Problem ProofFailed');
+    expect(s.flow()).toBe('PendingBind AwaitingApproval');
+    expect(s.state.pending?.offer.proof).toBe('passed');
+    expect(s.flow()).toBe('PendingBind AwaitingApproval');
+    expect(proofs).toBe(2);
+  });
+
   test('that failed is not outranked by a spec without probe', () => {
     const s = new Simulation();
     s.proof = { kind: 'failed', reason: 'LoginWithoutFactor', message: 'a wrong password logged in' };

@@ -160,7 +160,9 @@ export class Simulation {
       if (advanced.command.do === 'done') break;
       if (done === options.most) return null;
       if (done > 50) throw new Error(`a run does not end: ${advanced.command.do}`);
-      const applied = applyRunResult(this.state, run, this.execute(advanced.command), this.now);
+      // As in the workflow: what a person asked for meanwhile is part of the state by then.
+      const result = this.execute(advanced.command);
+      const applied = applyRunResult(this.state, run, result, this.now);
       this.state = applied.state;
       run = applied.run;
     }
