@@ -14,7 +14,10 @@ export interface ObjectName {
  */
 export function parseObjectName(text: string): ObjectName {
   const slash = text.indexOf('/');
-  if (slash === -1) throw new InvalidArgumentError(`Expected KIND/NAME, such as release/${text || 'hive'}.`);
+  if (slash === -1) {
+    const example = findKind(text) === undefined ? `release/${text || 'hive'}` : `${text}/NAME`;
+    throw new InvalidArgumentError(`Expected KIND/NAME, such as ${example}.`);
+  }
   const [kindText, name] = [text.slice(0, slash), text.slice(slash + 1)];
   const kind = findKind(kindText);
   if (kind === undefined) throw new InvalidArgumentError(`${unknownKind(kindText)}.`);

@@ -61,7 +61,7 @@ export function rollbackOutcome(before: KeycloakFlowStatus, after: KeycloakFlowS
     return { exitCode: exitCodes.done, message: `${bound}, and binding is held until lift-hold` };
   }
   if (after.waiting?.for.startsWith('the rollback of ') === true) {
-    const message = `it is not known to be carried out${said(why)}; it is tried at each pass until it is`;
+    const message = `it is not known to be carried out${said(why)}; it is tried again within a minute, until it is`;
     return { exitCode: exitCodes.undetermined, message };
   }
   return { exitCode: exitCodes.failed, message: `the previous flow was NOT bound${said(why)}` };

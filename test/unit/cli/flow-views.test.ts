@@ -83,7 +83,10 @@ describe('what a decision comes to', () => {
   test('a rollback is done only where one more was counted; one that is tried again is undetermined', () => {
     expect(rollbackOutcome(status(), status({ rollbacks: 1 }), '').exitCode).toBe(0);
     const waiting = { for: 'the rollback of ada', since: null, who: 'outside', next: 'it is tried' } as const;
-    expect(rollbackOutcome(status(), status({ waiting }), 'no answer')).toMatchObject({ exitCode: 3 });
+    expect(rollbackOutcome(status(), status({ waiting }), 'no answer')).toEqual({
+      exitCode: 3,
+      message: 'it is not known to be carried out: no answer; it is tried again within a minute, until it is',
+    });
     const failed = rollbackOutcome(status(), status({ phase: 'Converged' }), 'there is no way back');
     expect(failed).toEqual({ exitCode: 1, message: 'the previous flow was NOT bound: there is no way back' });
   });

@@ -10,6 +10,7 @@ describe('KIND/NAME', () => {
   test.each([
     ['hive', 'Expected KIND/NAME, such as release/hive.'],
     ['', 'Expected KIND/NAME, such as release/hive.'],
+    ['keycloakflow', 'Expected KIND/NAME, such as keycloakflow/NAME.'],
     ['relase/hive', 'did you mean release?'],
     ['node/x', 'it knows: release'],
     ['release/', 'is no name of a release'],
