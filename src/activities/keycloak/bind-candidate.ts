@@ -5,7 +5,7 @@ import { verify, type FlowReadBack } from '../../domain/keycloak-flow/read-back.
 import { bindingBody } from '../../domain/keycloak-flow/realm-body.ts';
 import type { FlowRepresentation } from '../../domain/keycloak-flow/representation.ts';
 import type { WriteOutcome } from '../../domain/keycloak-flow/run.ts';
-import type { KeycloakFlowDependencies, Session } from './dependencies.ts';
+import { uninterrupted, type KeycloakFlowDependencies, type Session } from './dependencies.ts';
 import type { BindInput } from './port.ts';
 import { bindingFaults, putRealm } from './put-realm.ts';
 import { readSwitch } from './read-switch.ts';
@@ -38,7 +38,7 @@ export async function bindCandidate(
     done: `"${to}" is bound; before it was "${command.from}"`,
   });
   if (outcome.kind !== 'written' || listed === undefined) return outcome;
-  return verifiedOnceMore(session, { name, desired }, listed, outcome);
+  return verifiedOnceMore(uninterrupted(session), { name, desired }, listed, outcome);
 }
 
 /** Nothing keeps others from editing the candidate after it was read for the last time: that is noticed here, not a pass later. */

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { unmeasured, type Unmeasured } from '../../domain/core/verdict.ts';
-import type { Operation } from '../../domain/keycloak-flow/endpoints.ts';
+import { isWrite, type Operation } from '../../domain/keycloak-flow/endpoints.ts';
 import type { Refusal } from '../../domain/keycloak-flow/refusal.ts';
 import { formatPath } from '../../domain/keycloak-flow/request-path.ts';
 import { readingScope, type Scope } from '../../domain/keycloak-flow/screen-scope.ts';
@@ -57,6 +57,7 @@ export interface KeycloakClient {
   /**
    * Sends a request if `screen` allows it, once; a token that is not accepted is renewed and the request sent a second
    * time, since nothing was done. What goes wrong is a value; only the caller's own cancellation is thrown.
+   * A write that was sent is awaited all the same: cut off, it could still take effect after what is done next.
    */
   send(request: ScreenedRequest, scope: Scope, signal?: AbortSignal): Promise<Sent>;
   /**
@@ -138,13 +139,15 @@ export function createKeycloakClient(config: KeycloakConfig): KeycloakClient {
     const body = request.body === undefined ? null : JSON.stringify(request.body);
     const json: Record<string, string> = body === null ? {} : { 'content-type': 'application/json' };
 
+    const sentAlong = isWrite(screened.operation) ? undefined : signal;
     let judged: Judged = { kind: 'failure', status: null, why: 'error', message: 'not sent', effect: 'none' };
     for (const again of [true, false]) {
       const token = await tokens.token();
+      signal?.throwIfAborted();
       if ('kind' in token) return { kind: 'failed', status: null, effect: 'none', reading: token };
       const headers = { ...json, authorization: `Bearer ${token.bearer}` };
       const expects = request.method === 'GET' ? 'json' : 'anything';
-      judged = judgeAnswer(await transmit(request, body, headers, signal), expects);
+      judged = judgeAnswer(await transmit(request, body, headers, sentAlong), expects);
       if (judged.kind === 'success') return { kind: 'answered', operation: screened.operation, body: judged.body };
       if (judged.status !== 401) break;
       tokens.forget(token);

@@ -53,6 +53,12 @@ export function openSession(
   return { client, reader, scope, signal, clock, rereadAfterMs };
 }
 
+/** The session as it is for what follows a write: it is read back also where the activity is no longer wanted. */
+export function uninterrupted(session: Session): Session {
+  const { signal } = new AbortController();
+  return { ...session, signal, reader: createRealmReader(session.client, session.scope, signal) };
+}
+
 /** Tells what could not be had from what was. */
 export function isUnmeasured(value: object): value is Unmeasured {
   return 'kind' in value && value.kind === 'unmeasured';

@@ -4,7 +4,13 @@ import { probeAim } from '../../domain/keycloak-flow/probe-client.ts';
 import { describeProof, judgeProof, proofNotMade, type ProofOutcome } from '../../domain/keycloak-flow/proof.ts';
 import { isOurs, verify, type FlowReadBack } from '../../domain/keycloak-flow/read-back.ts';
 import type { ClientRepresentation, FlowRepresentation } from '../../domain/keycloak-flow/representation.ts';
-import { isUnmeasured, openSession, type KeycloakFlowDependencies, type Session } from './dependencies.ts';
+import {
+  isUnmeasured,
+  openSession,
+  uninterrupted,
+  type KeycloakFlowDependencies,
+  type Session,
+} from './dependencies.ts';
 import type { ProveInput } from './port.ts';
 import {
   aimProbeClient,
@@ -48,10 +54,7 @@ export async function proveLogin(
   const unfit = unfitness(before.value);
 
   // Put back even where all else is called off, so that it does not go by the caller's signal.
-  const release = async (): Promise<Unmeasured | null> => {
-    const own = openSession(dependencies, input, new AbortController().signal);
-    return isUnmeasured(own) ? own : releaseProbeClient(own, found.value);
-  };
+  const release = () => releaseProbeClient(uninterrupted(session), found.value);
   let outcome: ProofOutcome;
   try {
     outcome =

@@ -7,7 +7,7 @@ import { formatPath } from '../../domain/keycloak-flow/request-path.ts';
 import type { WriteOutcome } from '../../domain/keycloak-flow/run.ts';
 import type { RealmWrite } from '../../domain/keycloak-flow/screen-scope.ts';
 import type { Sent } from './client.ts';
-import type { Session } from './dependencies.ts';
+import { uninterrupted, type Session } from './dependencies.ts';
 import { findLostEdits } from './lost-edits.ts';
 
 /** A PUT of the whole realm, with how it is judged. */
@@ -34,7 +34,8 @@ const staleMs = 20_000;
  * settled by the same reading; where the reading does not show the write, it may still come, and nothing is known.
  */
 export async function putRealm(session: Session, request: RealmWriteRequest): Promise<WriteOutcome> {
-  const { client, reader, scope, signal } = session;
+  const { client, scope, signal } = session;
+  const afterwards = uninterrupted(session);
   const { write, body, faults, done } = request;
   const path = formatPath(['admin', 'realms', scope.realm]);
   if (performance.now() - request.readAt > staleMs) {
@@ -46,7 +47,7 @@ export async function putRealm(session: Session, request: RealmWriteRequest): Pr
   const ended = endedUnsent(sent);
   if (ended !== null) return ended;
 
-  const after = await reader.realm();
+  const after = await afterwards.reader.realm();
   if (after.kind === 'unmeasured') {
     return { ...after, message: `whether the realm was written is not known: ${after.message}` };
   }
@@ -54,13 +55,13 @@ export async function putRealm(session: Session, request: RealmWriteRequest): Pr
   const put = { before: write.before, sent: body, after: after.value, windowMs };
   if (lacking.length > 0) {
     // What somebody else did at the same time may be why, and what of it was lost is to be said all the same.
-    const edits = sent.kind === 'answered' ? (await findLostEdits(session, put)).lost : [];
+    const edits = sent.kind === 'answered' ? (await findLostEdits(afterwards, put)).lost : [];
     return lackingOutcome(
       sent,
       edits.length === 0 ? lacking : [...lacking, `an edit by somebody else was written over: ${edits.join('; ')}`],
     );
   }
-  const { lost, notVerified } = await findLostEdits(session, put);
+  const { lost, notVerified } = await findLostEdits(afterwards, put);
   return {
     kind: 'written',
     message: sent.kind === 'answered' ? done : `${done} (its answer was lost; it was read back)`,

@@ -4,11 +4,12 @@ import type { RequiredAction } from '../../domain/keycloak-flow/representation.t
 import { formatPath } from '../../domain/keycloak-flow/request-path.ts';
 import { requiredActionBody, requiredActionState } from '../../domain/keycloak-flow/required-action.ts';
 import type { WriteOutcome } from '../../domain/keycloak-flow/run.ts';
-import type { Session } from './dependencies.ts';
+import { uninterrupted, type Session } from './dependencies.ts';
 import { endedUnsent, lackingOutcome, notRead } from './put-realm.ts';
 
 /** Puts the two fields of the enrolment action right; all others go back as they were read. */
-export async function writeRequiredAction({ client, reader, scope, signal }: Session): Promise<WriteOutcome> {
+export async function writeRequiredAction(session: Session): Promise<WriteOutcome> {
+  const { client, reader, scope, signal } = session;
   const actions = await reader.requiredActions();
   if (actions.kind === 'unmeasured') return notRead(actions);
   const before = actions.value.find((action) => action.alias === enrolmentAction);
@@ -25,7 +26,7 @@ export async function writeRequiredAction({ client, reader, scope, signal }: Ses
   const ended = endedUnsent(sent);
   if (ended !== null) return ended;
 
-  const after = await reader.requiredActions();
+  const after = await uninterrupted(session).reader.requiredActions();
   if (after.kind === 'unmeasured') {
     return { ...after, message: `whether the required action was written is not known: ${after.message}` };
   }

@@ -11,6 +11,8 @@ export type ActionAnswer =
       readonly effect: 'none' | 'run' | 'release';
       /** The run that follows is told not to bind. */
       readonly noBind: boolean;
+      /** What a run is doing meanwhile was decided without it: it is called off, and the run ends there. */
+      readonly callsOff: boolean;
     }
   | { readonly ok: false; readonly message: string };
 
@@ -18,10 +20,14 @@ export type ActionAnswer =
 export function accepted(
   state: KeycloakFlowState,
   record: string,
-  options: { readonly effect?: 'none' | 'run' | 'release'; readonly noBind?: boolean } = {},
+  options: {
+    readonly effect?: 'none' | 'run' | 'release';
+    readonly noBind?: boolean;
+    readonly callsOff?: boolean;
+  } = {},
 ): ActionAnswer {
-  const { effect = 'none', noBind = false } = options;
-  return { ok: true, state, record, effect, noBind };
+  const { effect = 'none', noBind = false, callsOff = false } = options;
+  return { ok: true, state, record, effect, noBind, callsOff };
 }
 
 /** A refused action, with what to do instead. */

@@ -46,11 +46,12 @@ function applied(state: KeycloakFlowState, action: KeycloakFlowAction, now: numb
     case 'applySpec':
       return applySpec(state, action);
     case 'releaseOwnership':
-      return accepted(state, 'leaves the realm as it is and ends', { effect: 'release' });
+      return release(state);
     case 'runNow':
       return accepted(state, action.noBind ? 'runs now, and binds nothing' : 'runs now', {
         effect: 'run',
         noBind: action.noBind,
+        callsOff: action.noBind,
       });
   }
 }
@@ -68,7 +69,7 @@ function rollback(state: KeycloakFlowState, action: ActionOf<'rollback'>, now: n
   return accepted(
     { ...state, hold: mark, rollback: mark, lift: null, approval: null },
     `holds binding and binds ${to} again`,
-    { effect: 'run' },
+    { effect: 'run', callsOff: true },
   );
 }
 
@@ -96,6 +97,7 @@ function pause(state: KeycloakFlowState, action: ActionOf<'pause'>, now: number)
   const paused = { by: action.by, reason: action.reason, at: now };
   return accepted({ ...state, paused }, 'pauses: passes go on looking, and nothing is written until resume', {
     effect: 'run',
+    callsOff: true,
   });
 }
 
@@ -123,7 +125,16 @@ function setMode(state: KeycloakFlowState, action: ActionOf<'setMode'>): ActionA
   const spec = { ...state.spec, mode: action.mode };
   return accepted({ ...state, spec, generation: state.generation + 1 }, `sets mode ${action.mode}, was ${before}`, {
     effect: 'run',
+    callsOff: true,
   });
+}
+
+/** Ended now, a rollback that waits for Keycloak would be forgotten. */
+function release(state: KeycloakFlowState): ActionAnswer {
+  if (state.rollback !== null && state.spec.mode === 'Enforce') {
+    return refused(`the rollback of ${state.rollback.by} is still to be carried out; release it afterwards`);
+  }
+  return accepted(state, 'leaves the realm as it is and ends', { effect: 'release', callsOff: true });
 }
 
 function applySpec(state: KeycloakFlowState, { spec, noBind }: ActionOf<'applySpec'>): ActionAnswer {
@@ -137,6 +148,7 @@ function applySpec(state: KeycloakFlowState, { spec, noBind }: ActionOf<'applySp
   return accepted(changed, `applies a new spec: ${whatChanged(state.spec, spec)}`, {
     effect: 'run',
     noBind,
+    callsOff: true,
   });
 }
 

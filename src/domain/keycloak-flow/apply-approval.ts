@@ -66,6 +66,7 @@ export function reject(state: KeycloakFlowState, action: ActionOf<'reject'>, now
   const rejection = { offerHash, candidate: offer.candidate, by: action.by, reason: action.reason, at: now };
   return accepted({ ...state, rejection, approval: null }, `rejects "${offer.candidate}" (${offerHash})`, {
     effect: 'run',
+    callsOff: true,
   });
 }
 

@@ -1,6 +1,6 @@
 import { narrower, type Mode } from '../core/mode.ts';
 import { command } from './commands.ts';
-import type { RunCommand } from './run.ts';
+import { isAskedByPerson, type RunCommand } from './run.ts';
 import type { KeycloakFlowState } from './state.ts';
 
 /** The mode that is in force, and why it is lower than the spec's. */
@@ -30,7 +30,7 @@ export function modeOfCommand(
   state: Pick<KeycloakFlowState, 'name' | 'spec' | 'paused'>,
   what: RunCommand['do'],
 ): Mode {
-  return what === 'rollBack' || what === 'liftHold' ? state.spec.mode : effectiveMode(state).mode;
+  return isAskedByPerson({ do: what }) ? state.spec.mode : effectiveMode(state).mode;
 }
 
 /** How a result ends where something is left undone for the mode. */

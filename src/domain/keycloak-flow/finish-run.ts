@@ -12,6 +12,7 @@ const keptRuns = 20;
 /** What a run leaves behind. */
 export interface Finished {
   readonly state: KeycloakFlowState;
+  /** Of a run that was called off, as far as it came; it counts for nothing. */
   readonly summary: RunSummary;
   readonly notifications: readonly Notification[];
 }
@@ -25,6 +26,11 @@ export function finishRun(state: KeycloakFlowState, run: FlowRun, now: number): 
   const passes = passNames.map((name) => run[name]).filter((result): result is PassResult => result !== null);
   const outcome = runOutcome(passes);
   const summary: RunSummary = { id: run.id, startedAt: run.startedAt, endedAt: now, outcome, passes };
+  // What it wrote is told all the same; what it did not come to says nothing of the realm.
+  if (run.calledOff) {
+    const { notifications, told } = runNotifications(state, run, now);
+    return { state: { ...state, told }, summary, notifications };
+  }
   // A run that came to nothing (suspended, or cut short before it read) changes nothing of what waits.
   const pending = run.flow === null || run.flow.outcome === 'Undetermined' ? state.pending : pendingOf(state, run, now);
   const kept: KeycloakFlowState = {

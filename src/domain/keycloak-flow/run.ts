@@ -14,6 +14,8 @@ export interface FlowRun {
   readonly startedAt: number;
   /** A run that was told not to bind. */
   readonly noBind: boolean;
+  /** A person decided something else meanwhile, so that it ended where it was. */
+  readonly calledOff: boolean;
   /** Null until it was read. */
   readonly observation: FlowObservation | null;
   readonly policy: PassResult | null;
@@ -48,6 +50,7 @@ export function newRun(id: string, now: number, options: { readonly noBind?: boo
     id,
     startedAt: now,
     noBind: options.noBind ?? false,
+    calledOff: false,
     observation: null,
     policy: null,
     requiredAction: null,
@@ -77,6 +80,11 @@ export type RunCommand =
     }
   | BindCommand
   | { readonly do: 'done' };
+
+/** True for what a person asked for outright: it is done while passes are paused, and no other word calls it off. */
+export function isAskedByPerson({ do: what }: Pick<RunCommand, 'do'>): boolean {
+  return what === 'rollBack' || what === 'liftHold';
+}
 
 /**
  * Verifies the candidate anew, reads what is bound and the bind switch again, and sends one PUT. Anything that is not as

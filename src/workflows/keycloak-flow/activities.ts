@@ -15,7 +15,7 @@ export const read = proxyActivities<Pick<KeycloakFlowActivities, 'observeRealm'>
 
 /**
  * Writes: a dead worker is noticed and the write tried again within seconds, since a rollback may be what is waiting. They
- * are never interrupted: what came of one is awaited and taken in.
+ * are called off between two requests alone: what was sent is awaited and taken in.
  */
 export const write = proxyActivities<
   Pick<

@@ -1,8 +1,10 @@
 import {
   allHandlersFinished,
   ApplicationFailure,
+  CancellationScope,
   condition,
   continueAsNew,
+  isCancellation,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
@@ -20,7 +22,7 @@ import { applyRunResult } from '../../domain/keycloak-flow/apply-run-result.ts';
 import { finishRun } from '../../domain/keycloak-flow/finish-run.ts';
 import { initialState } from '../../domain/keycloak-flow/initial-state.ts';
 import { keycloakFlowHistory } from '../../domain/keycloak-flow/history.ts';
-import { newRun } from '../../domain/keycloak-flow/run.ts';
+import { isAskedByPerson, newRun, type RunCommand, type RunResult } from '../../domain/keycloak-flow/run.ts';
 import { keycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
 import { nextRunIn } from '../../domain/keycloak-flow/waiting.ts';
 import { statusText } from '../../domain/keycloak-flow/status-text.ts';
@@ -48,6 +50,9 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
   let state = input.carried === undefined ? initialState(input.name, input.spec, Date.now()) : unpack(input.carried);
   let wanted: { readonly noBind: boolean } | null = { noBind: input.noBind ?? false };
   let releasing = false;
+  /** What the run was doing is no longer what people want. */
+  let calledOff = false;
+  let underWay: CancellationScope | null = null;
   let published = '';
   let telling: Promise<unknown> = Promise.resolve();
 
@@ -66,6 +71,10 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
       // What is wanted once more without a bind must not bind either.
       if (answer.effect === 'run') wanted = { noBind: answer.noBind || wanted?.noBind === true };
       if (answer.effect === 'release') releasing = true;
+      if (answer.callsOff) {
+        calledOff = true;
+        underWay?.cancel();
+      }
       describe();
       const by = action.action === 'approve' ? decider(action) : action.by;
       return { by, message: answer.record, generation: state.generation };
@@ -129,15 +138,34 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
     telling = Promise.all([telling, sent]);
   }
 
+  /** What came of a command; null where it was called off. Nobody calls off what a person asked for outright. */
+  async function carryOut(command: Exclude<RunCommand, { do: 'done' }>): Promise<RunResult | null> {
+    if (isAskedByPerson(command)) return execute(state, command);
+    const scope = new CancellationScope();
+    underWay = scope;
+    try {
+      return await scope.run(() => execute(state, command));
+    } catch (error) {
+      if (calledOff && isCancellation(error)) return null;
+      throw error;
+    } finally {
+      underWay = null;
+    }
+  }
+
   async function runPasses(noBind: boolean): Promise<void> {
+    calledOff = false;
     let run = newRun(`${input.name}-${state.runCount + 1}`, Date.now(), { noBind });
     for (;;) {
       const advanced = advanceRun(state, run, Date.now());
       ({ state, run } = advanced);
       if (advanced.command.do === 'done') break;
-      const result = await execute(state, advanced.command);
-      ({ state, run } = applyRunResult(state, run, result, Date.now()));
+      const result = await carryOut(advanced.command);
+      if (result !== null) ({ state, run } = applyRunResult(state, run, result, Date.now()));
       describe();
+      if (!calledOff) continue;
+      run = { ...run, calledOff };
+      break;
     }
     const finished = finishRun(state, run, Date.now());
     state = finished.state;

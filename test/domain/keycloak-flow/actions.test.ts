@@ -11,6 +11,8 @@ import { needsVerification } from '../../../src/domain/core/approver.ts';
 import { approvalToVerify } from '../../../src/domain/keycloak-flow/apply-approval.ts';
 import { readBindSwitch } from '../../../src/domain/keycloak-flow/bind-switch.ts';
 import { read } from '../../../src/domain/core/verdict.ts';
+import { finishRun } from '../../../src/domain/keycloak-flow/finish-run.ts';
+import { newRun } from '../../../src/domain/keycloak-flow/run.ts';
 import { keycloakFlowStatus } from '../../../src/domain/keycloak-flow/status.ts';
 import { nextRunIn, waitingOf } from '../../../src/domain/keycloak-flow/waiting.ts';
 import { Simulation } from './simulation.ts';
@@ -189,6 +191,53 @@ describe('what a person asks for', () => {
     expect(s.act('reject', { candidate: pending?.offer.candidate, plan: pending?.offerHash })).toMatch(
       /waits for no approval \(SwitchedOff\)/,
     );
+  });
+
+  test.each<[string, KeycloakFlowAction['action'], Record<string, unknown>, boolean]>([
+    ['a rollback', 'rollback', {}, true],
+    ['a pause', 'pause', {}, true],
+    ['another mode', 'setMode', { mode: 'Observe' }, true],
+    ['the same mode', 'setMode', { mode: 'Enforce' }, false],
+    ['the end of its ownership', 'releaseOwnership', {}, true],
+    ['a run that is to bind nothing', 'runNow', { noBind: true }, true],
+    ['a run', 'runNow', {}, false],
+    ['a retry', 'retry', {}, false],
+  ])('%s calls off what a run is doing meanwhile, where it was decided without it', (_, name, payload, callsOff) => {
+    const s = pendingFlow();
+    const parsed = parseAction(name, { by: 'ana', ...payload });
+    if (!parsed.ok) throw new Error(parsed.message);
+    expect(applyAction(s.state, parsed.action, s.now)).toMatchObject({ ok: true, callsOff });
+  });
+
+  test('another spec calls off what a run is doing, and so does a no; a yes does not', () => {
+    const s = pendingFlow();
+    const { desired, ...rest } = s.state.spec;
+    const spec = { ...rest, desired, suspend: true };
+    const apply = parseAction('applySpec', { by: 'ana', spec });
+    if (!apply.ok) throw new Error(apply.message);
+    expect(applyAction(s.state, apply.action, s.now)).toMatchObject({ ok: true, callsOff: true });
+    const { pending } = s.state;
+    const about = { by: 'ana', candidate: pending?.offer.candidate, plan: pending?.offerHash };
+    const no = parseAction('reject', about);
+    if (!no.ok) throw new Error(no.message);
+    expect(applyAction(s.state, no.action, s.now)).toMatchObject({ ok: true, callsOff: true });
+    expect(applyAction(s.state, approval(s), s.now)).toMatchObject({ ok: true, callsOff: false });
+  });
+
+  test('its ownership is not released while a rollback is still to be carried out', () => {
+    const s = pendingFlow();
+    s.act('rollback');
+    expect(s.act('releaseOwnership')).toContain('the rollback of ana is still to be carried out');
+    s.flow();
+    expect(s.act('releaseOwnership')).toBe('leaves the realm as it is and ends');
+  });
+
+  test('a run that was called off says nothing of the realm, and what it wrote is told all the same', () => {
+    const s = pendingFlow();
+    const run = { ...newRun('r', s.now), calledOff: true, events: [{ what: 'LostEdit', message: 'theirs' }] as const };
+    const { state, notifications } = finishRun(s.state, run, s.now);
+    expect({ ...state, told: {} }).toEqual({ ...s.state, told: {} });
+    expect(notifications.map(({ what }) => what)).toEqual(['LostEdit']);
   });
 
   test('a mode, a pause and a resume say what they came to', () => {
