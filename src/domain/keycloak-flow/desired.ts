@@ -33,6 +33,12 @@ const name = z
   )
   .max(200);
 
+/**
+ * The one authenticator of Keycloak (26.x) that is told of a flow by its alias. For an alias that is not there it says
+ * that the sub-flow was not executed, without an error: a second factor behind it would never be asked.
+ */
+const asksByAlias = 'conditional-sub-flow-executed';
+
 const executionSchema = z
   .strictObject({
     kind: z.enum(['flow', 'authenticator']),
@@ -43,6 +49,10 @@ const executionSchema = z
   .refine((e) => e.kind !== 'flow' || e.configAlias === undefined, {
     message: 'a sub-flow has no configuration; put configAlias on the authenticator that it is for',
     path: ['configAlias'],
+  })
+  .refine((e) => e.name !== asksByAlias, {
+    message: `${asksByAlias} names a sub-flow by its alias, and those of a candidate have a suffix: it would never be met in a candidate, and what it guards never asked; use another condition`,
+    path: ['name'],
   })
   .refine((e) => e.kind !== 'authenticator' || e.requirement !== 'CONDITIONAL', {
     message: 'CONDITIONAL is for sub-flows; an authenticator is REQUIRED, ALTERNATIVE or DISABLED',

@@ -175,6 +175,11 @@ describe('is refused before any request', () => {
       { kind: 'authenticator', name: 'auth-cookie', requirement: 'CONDITIONAL' },
       /CONDITIONAL is for sub-flows/,
     ],
+    [
+      'a condition that names a sub-flow by its alias',
+      { kind: 'authenticator', name: 'conditional-sub-flow-executed', requirement: 'REQUIRED' },
+      /would never be met in a candidate/,
+    ],
     ['a script', { kind: 'authenticator', name: 'script-a.js', requirement: 'REQUIRED' }, /scripts cannot be managed/],
   ])('an execution with %s', (_, execution, message) => {
     const found = findings((input) => executions(input, 'browser-mfa').push(execution));
