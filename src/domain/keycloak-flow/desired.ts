@@ -50,7 +50,7 @@ const executionSchema = z
     message: 'a sub-flow has no configuration; put configAlias on the authenticator that it is for',
     path: ['configAlias'],
   })
-  .refine((e) => e.name !== asksByAlias, {
+  .refine((e) => e.kind !== 'authenticator' || e.name !== asksByAlias, {
     message: `${asksByAlias} names a sub-flow by its alias, and those of a candidate have a suffix: it would never be met in a candidate, and what it guards never asked; use another condition`,
     path: ['name'],
   })

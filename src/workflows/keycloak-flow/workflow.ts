@@ -54,10 +54,12 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
   let calledOff = false;
   let underWay: CancellationScope | null = null;
   let published = '';
-  let telling: Promise<unknown> = Promise.resolve();
+  let untold = 0;
 
   const status = () => keycloakFlowStatus(state, Date.now());
-  const continuing = (): boolean => workflowInfo().continueAsNewSuggested;
+  /** Nobody is being told or answered, so that nothing would be cut off. */
+  const quiet = (): boolean => untold === 0 && allHandlersFinished();
+  const continuing = (): boolean => workflowInfo().continueAsNewSuggested && quiet();
 
   setHandler(keycloakFlowStatusQuery, status);
   setHandler(keycloakFlowHistoryQuery, () => keycloakFlowHistory(state));
@@ -134,8 +136,13 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
 
   /** Nothing waits until people have heard of it. */
   function notify(said: Notification): void {
-    const sent = tell.notify.executeWithOptions({ summary: `tell: ${said.what}` }, [said]).catch(() => undefined);
-    telling = Promise.all([telling, sent]);
+    untold += 1;
+    void tell.notify
+      .executeWithOptions({ summary: `tell: ${said.what}` }, [said])
+      .catch(() => undefined)
+      .finally(() => {
+        untold -= 1;
+      });
   }
 
   /** What came of a command; null where it was called off. Nobody calls off what a person asked for outright. */
@@ -175,9 +182,8 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
 
   describe();
   while (!releasing) {
-    if (continuing()) {
-      await telling;
-      await condition(allHandlersFinished);
+    // Nothing is awaited between looking and ending: what was accepted meanwhile would be lost.
+    if (wanted === null && continuing()) {
       await continueAsNew<typeof keycloakFlowWorkflow>({ name: input.name, spec: state.spec, carried: pack(state) });
     }
     const { noBind } = wanted ?? { noBind: false };
@@ -185,8 +191,7 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
     await runPasses(noBind);
     await condition(() => wanted !== null || releasing || continuing(), nextRunIn(state));
   }
-  await telling;
-  await condition(allHandlersFinished);
+  await condition(quiet);
 }
 
 /** @throws ApplicationFailure of type `Refused` */
