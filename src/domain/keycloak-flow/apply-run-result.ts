@@ -45,13 +45,22 @@ export function applyRunResult(state: KeycloakFlowState, run: FlowRun, result: R
 
 function rolledBack(state: KeycloakFlowState, run: FlowRun, outcome: WriteOutcome, now: number): Applied {
   const done = outcome.kind === 'written';
+  // Tried again within seconds, so that each reason is said once.
+  if (isUnknown(outcome) && isSaid(state, outcome.message)) {
+    return { state, run: { ...run, tried: [...run.tried, 'rollBack'] } };
+  }
   const event: RunEvent = { what: done ? 'RolledBack' : 'RollbackFailed', message: outcome.message };
   const tried = { ...withLost(run, outcome, event), tried: [...run.tried, 'rollBack' as const] };
   const after = noted(state, outcome, 'rollback', now);
-  // Not known to have happened: it is asked for again at the next pass, which reads before it writes.
+  // Not known to have happened: it is asked for again by the next run, which reads before it writes.
   if (isUnknown(outcome)) return { state: after, run: tried };
   const rollbacks = state.rollbacks + (done ? 1 : 0);
   return { state: { ...after, rollback: null, rollbacks }, run: tried };
+}
+
+function isSaid({ rollback, evidence }: KeycloakFlowState, message: string): boolean {
+  const since = rollback?.at ?? 0;
+  return evidence.some((entry) => entry.what === 'rollback' && entry.at >= since && entry.message === message);
 }
 
 function lifted(state: KeycloakFlowState, run: FlowRun, outcome: WriteOutcome, now: number): Applied {

@@ -10,7 +10,7 @@ import { asOption, reasonOption } from '../who.ts';
 export function rollbackCommand() {
   return new Command('rollback')
     .description(
-      'Binds the login flow that was bound before, and holds binding until lift-hold: one write, also while passes are paused. Waits until it is done. Exit code 1: it was not bound, 3: whether it was is not known, and it is tried at each pass.',
+      'Binds the login flow that was bound before, and holds binding until lift-hold: one write, also while passes are paused. Waits until it is done. Exit code 1: it was not bound, 3: whether it was is not known, and it is tried again and again.',
     )
     .argument('<kind/name>', 'such as keycloakflow/shop', parseObjectName)
     .addOption(asOption())

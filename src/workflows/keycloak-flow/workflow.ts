@@ -22,9 +22,9 @@ import { applyRunResult } from '../../domain/keycloak-flow/apply-run-result.ts';
 import { finishRun } from '../../domain/keycloak-flow/finish-run.ts';
 import { initialState } from '../../domain/keycloak-flow/initial-state.ts';
 import { keycloakFlowHistory } from '../../domain/keycloak-flow/history.ts';
+import { nextRunMs } from '../../domain/keycloak-flow/next-run.ts';
 import { isAskedByPerson, newRun, type RunCommand, type RunResult } from '../../domain/keycloak-flow/run.ts';
 import { keycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
-import { nextRunIn } from '../../domain/keycloak-flow/waiting.ts';
 import { statusText } from '../../domain/keycloak-flow/status-text.ts';
 import { approvals, tell } from '../shared-activities.ts';
 import { execute } from './execute.ts';
@@ -189,7 +189,7 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
     const { noBind } = wanted ?? { noBind: false };
     wanted = null;
     await runPasses(noBind);
-    await condition(() => wanted !== null || releasing || continuing(), nextRunIn(state));
+    await condition(() => wanted !== null || releasing || continuing(), nextRunMs(state));
   }
   await condition(quiet);
 }

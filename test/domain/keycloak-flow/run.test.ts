@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { conditionFaults } from '../../../src/domain/core/conditions.ts';
+import { nextRunMs } from '../../../src/domain/keycloak-flow/next-run.ts';
 import { exitCodeOf, passResult, runOutcome } from '../../../src/domain/keycloak-flow/passes.ts';
 import { keycloakFlowStatus } from '../../../src/domain/keycloak-flow/status.ts';
 import { statusText } from '../../../src/domain/keycloak-flow/status-text.ts';
@@ -502,6 +503,36 @@ describe('a rollback', () => {
     s.terminate();
     s.bindSwitch = 'true';
     expect(s.flow()).toBe('PendingBind Held');
+  });
+
+  test('that Keycloak did not answer is tried again within seconds, and paged once', () => {
+    const s = boundBySwitch();
+    expect(nextRunMs(s.state)).toBe(s.state.spec.interval);
+    s.unreadable = { realm: unread('error') };
+    s.act('rollback', { reason: 'passkeys fail' });
+    const said = () => s.state.evidence.filter(({ what, kind }) => what === 'rollback' && kind === 'notVerified');
+    for (let tries = 0; tries < 5; tries++) {
+      s.flow();
+      expect(s.notifications).toEqual(tries === 0 ? ['page RollbackFailed'] : []);
+      expect(said()).toHaveLength(1);
+      expect(nextRunMs(s.state)).toBe(30_000);
+    }
+    s.unreadable = { realm: unread('unreachable') };
+    s.flow();
+    expect(s.notifications).toEqual(['page RollbackFailed']);
+    s.unreadable = {};
+    s.flow();
+    expect(s.bound).toBe('browser');
+    expect(s.notifications).toContain('info RolledBack');
+    expect(nextRunMs(s.state)).toBe(s.state.spec.interval);
+  });
+
+  test('that waits for Enforce is not tried at all, and one of a short interval not later than that', () => {
+    const s = boundBySwitch();
+    s.act('rollback');
+    expect(nextRunMs({ ...s.state, spec: { ...s.state.spec, interval: 10_000 } })).toBe(10_000);
+    s.act('setMode', { mode: 'Shadow' });
+    expect(nextRunMs(s.state)).toBe(s.state.spec.interval);
   });
 
   test('goes on while passes are paused or suspended', () => {
