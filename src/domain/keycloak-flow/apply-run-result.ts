@@ -1,4 +1,5 @@
 import { appendEvidence, type EvidenceKind } from '../core/evidence.ts';
+import { isSpent } from './bind.ts';
 import { candidates } from './candidate-name.ts';
 import { audited } from './judge-required-action.ts';
 import type { FlowObservation } from './observation.ts';
@@ -76,8 +77,12 @@ function observed(state: KeycloakFlowState, run: FlowRun, observation: FlowObser
   const names = candidates(state.spec.desired).map((candidate) => candidate.alias);
   const kept = <T>(entries: Readonly<Record<string, T>>) =>
     Object.fromEntries(Object.entries(entries).filter(([alias]) => names.includes(alias)));
-  const hold = marksOf(observation)?.hold ?? state.hold;
-  const after = { ...state, observation, hold, givenUp: kept(state.givenUp), proofs: kept(state.proofs) };
+  const marks = marksOf(observation) ?? noRealmMarks;
+  const hold = marks.hold ?? state.hold;
+  // What says that it is spent may be gone tomorrow. With the switch on it is what keeps the candidate bound.
+  const isOff = observation.bindSwitch.kind === 'read' && observation.bindSwitch.value !== 'true';
+  const approval = state.approval !== null && isOff && isSpent(state.approval, marks) ? null : state.approval;
+  const after = { ...state, observation, hold, approval, givenUp: kept(state.givenUp), proofs: kept(state.proofs) };
   return { state: after, run: { ...run, observation } };
 }
 

@@ -150,6 +150,7 @@ function withCandidate(deciding: Deciding, candidate: VerifiedCandidate): FlowDe
     candidate: candidate.alias,
     treeHash: candidate.treeHash,
     proof: proof.kind,
+    after: deciding.marks.bound?.at ?? null,
   };
   const decision = decisionOf(deciding, offer, proof);
   if (decision.kind !== 'bind') return undone(deciding, decision, offer);

@@ -12,6 +12,11 @@ export interface BindOffer {
   readonly candidate: string;
   readonly treeHash: string;
   readonly proof: ProofOutcome['kind'];
+  /**
+   * When something was bound last from here, as the realm says it, epoch milliseconds; null for never. A yes from before
+   * a bind or a rollback is none to what is offered after it, so that no signature serves twice.
+   */
+  readonly after: number | null;
 }
 
 /** `sha256:` and 64 hexadecimal digits. */

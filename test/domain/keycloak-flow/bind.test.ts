@@ -12,7 +12,7 @@ const notMade: ProofOutcome = { kind: 'notMade', reason: 'x', message: 'y' };
 const mark = { by: 'ben', reason: '', at: NOW };
 
 function offer(overrides: Partial<BindOffer> = {}): BindOffer {
-  return { realm: 'shop', from: 'browser', candidate: 'c', treeHash: 't', proof: 'passed', ...overrides };
+  return { realm: 'shop', from: 'browser', candidate: 'c', treeHash: 't', proof: 'passed', after: null, ...overrides };
 }
 
 function approval(of: BindOffer, overrides: Partial<Approval> = {}): Approval {
@@ -97,6 +97,7 @@ describe('a bind', () => {
     ['another flow in place of which it would be bound', { from: 'other' }],
     ['another realm', { realm: 'other' }],
     ['another proof', { proof: 'notMade' }],
+    ['another time, something having been bound since', { after: NOW }],
   ])('by approval is not made for %s', (_, change) => {
     expect(offerHash(offer(change))).not.toBe(offerHash(offer()));
     expect(

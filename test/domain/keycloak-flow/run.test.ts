@@ -242,6 +242,41 @@ describe('an approval', () => {
     expect(s.bound).toBe('browser');
   });
 
+  test('is good for nothing after a rollback: the same hash, or a signature over it, cannot be sent once more', () => {
+    const s = new Simulation();
+    s.flow();
+    const { candidate = '' } = s.state.pending?.offer ?? {};
+    const plan = s.state.pending?.offerHash;
+    s.act('approve', { candidate, plan });
+    expect(s.flow()).toBe('Bound Bound');
+    s.act('rollback');
+    s.flow();
+    s.act('liftHold');
+    expect(s.flow()).toBe('PendingBind AwaitingApproval');
+    expect(s.state.pending?.offer).toMatchObject({ candidate, from: 'browser', proof: 'passed' });
+    expect(s.act('approve', { candidate, plan })).toMatch(/what is offered has changed/);
+    expect(s.approve()).toMatch(/^approves/);
+    expect(s.flow()).toBe('Bound Bound');
+  });
+
+  test('is spent also where an older copy of the realm was written over all that says so', () => {
+    const s = new Simulation();
+    s.flow();
+    const older = { browserFlow: 'browser', attributes: s.keycloak.realm.attributes };
+    s.approve();
+    const execute = s.execute.bind(s);
+    s.execute = (command) => {
+      const result = execute(command);
+      return command.do === 'bind' ? { did: 'bind', command, outcome: unread('timeout') } : result;
+    };
+    expect(s.flow()).toBe('Undetermined WriteUnknown');
+    s.execute = execute;
+    expect(s.flow()).toBe('Converged AsDeclared');
+    edit(s, older);
+    expect(s.flow()).toBe('PendingBind AwaitingApproval');
+    expect(s.bound).toBe('browser');
+  });
+
   test('covers one candidate, what it replaces and what was shown of it, and nothing else', () => {
     const s = new Simulation();
     s.flow();

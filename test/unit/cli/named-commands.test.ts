@@ -17,7 +17,14 @@ const src = fileURLToPath(new URL('../../../src', import.meta.url));
 const hash = `sha256:${'d1'.repeat(32)}`;
 const digest = `sha256:${'b1'.repeat(32)}`;
 const pending: flow.Asked['pending'] = {
-  offer: { realm: 'shop', from: 'browser', candidate: 'browser-mfa-9f86d081884c', treeHash: '0', proof: 'notMade' },
+  offer: {
+    realm: 'shop',
+    from: 'browser',
+    candidate: 'browser-mfa-9f86d081884c',
+    treeHash: '0',
+    proof: 'notMade',
+    after: null,
+  },
   offerHash: hash,
   reason: 'AwaitingApproval',
   since: 0,

@@ -49,7 +49,14 @@ describe('metrics of login flows', () => {
   });
 
   test('the age of what waits goes on while the workflow sleeps, and a hold is told', async () => {
-    const offer = { realm: 'shop', from: 'browser', candidate: 'c', treeHash: 't', proof: 'notMade' } as const;
+    const offer = {
+      realm: 'shop',
+      from: 'browser',
+      candidate: 'c',
+      treeHash: 't',
+      proof: 'notMade',
+      after: null,
+    } as const;
     const pending = { offer, offerHash: `sha256:${'0'.repeat(64)}`, reason: 'Held', since: NOW - HOUR };
     const hold = { by: 'ada', reason: '', at: NOW };
     const metrics = await metricsOf({ pending, hold }, NOW + HOUR);
