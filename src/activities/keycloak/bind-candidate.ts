@@ -7,7 +7,7 @@ import type { FlowRepresentation } from '../../domain/keycloak-flow/representati
 import type { WriteOutcome } from '../../domain/keycloak-flow/run.ts';
 import { uninterrupted, type KeycloakFlowDependencies, type Session } from './dependencies.ts';
 import type { BindInput } from './port.ts';
-import { bindingFaults, putRealm } from './put-realm.ts';
+import { bindingFaults, putRealm, writtenOver } from './put-realm.ts';
 import { readSwitch } from './read-switch.ts';
 
 /** Binds a candidate: everything is read again here, the realm last, so that the time between it and the PUT is short. */
@@ -58,7 +58,9 @@ async function verifiedOnceMore(
       return { ...outcome, notVerified: [...(outcome.notVerified ?? []), unread] };
     }
     case 'different': {
-      const message = `"${listed.alias}" was edited while it was being bound, and is bound like that: ${verification.differences.join('; ')}; take the edit back, or ${shown('rollback', name)}`;
+      const { lost = [] } = outcome;
+      const also = lost.length === 0 ? '' : `; ${writtenOver(lost)}`;
+      const message = `"${listed.alias}" was edited while it was being bound, and is bound like that: ${verification.differences.join('; ')}; take the edit back, or ${shown('rollback', name)}${also}`;
       return { kind: 'failed', reason: 'EditedMeanwhile', message };
     }
   }

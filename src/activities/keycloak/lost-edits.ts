@@ -1,3 +1,4 @@
+import { redactJson } from '../../domain/core/redact.ts';
 import { lostEdits, type LostEdit } from '../../domain/keycloak-flow/lost-edits.ts';
 import { isObject, sameJson, type JsonObject } from '../../domain/keycloak-flow/json-body.ts';
 import type { AdminEvent, RealmRepresentation } from '../../domain/keycloak-flow/representation.ts';
@@ -60,7 +61,9 @@ function isOwn(event: AdminEvent, userId: string, sent: JsonObject): boolean {
 }
 
 function describe({ at, by, values }: LostEdit): string {
-  const fields = Object.entries(values).map(([field, value]) => `${field} = ${JSON.stringify(value).slice(0, 200)}`);
+  const fields = Object.entries(redactJson(values) as JsonObject).map(([field, value]) =>
+    value === null ? `${field} (taken away)` : `${field} = ${JSON.stringify(value).slice(0, 200)}`,
+  );
   const what = fields.length === 0 ? 'of what the realm keeps no details' : fields.join(', ');
   return `${by} at ${new Date(at).toISOString()}: ${what}`;
 }

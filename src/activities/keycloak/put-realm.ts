@@ -56,10 +56,7 @@ export async function putRealm(session: Session, request: RealmWriteRequest): Pr
   if (lacking.length > 0) {
     // What somebody else did at the same time may be why, and what of it was lost is to be said all the same.
     const edits = sent.kind === 'answered' ? (await findLostEdits(afterwards, put)).lost : [];
-    return lackingOutcome(
-      sent,
-      edits.length === 0 ? lacking : [...lacking, `an edit by somebody else was written over: ${edits.join('; ')}`],
-    );
+    return lackingOutcome(sent, edits.length === 0 ? lacking : [...lacking, writtenOver(edits)]);
   }
   const { lost, notVerified } = await findLostEdits(afterwards, put);
   return {
@@ -68,6 +65,11 @@ export async function putRealm(session: Session, request: RealmWriteRequest): Pr
     ...(lost.length === 0 ? {} : { lost }),
     ...(notVerified.length === 0 ? {} : { notVerified }),
   };
+}
+
+/** Edits that a write went over, as a sentence. */
+export function writtenOver(edits: readonly string[]): string {
+  return `an edit by somebody else was written over: ${edits.join('; ')}`;
 }
 
 /** How a write ends that certainly changed nothing; null where it may have. */

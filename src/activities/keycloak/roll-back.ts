@@ -5,7 +5,7 @@ import type { RealmRepresentation } from '../../domain/keycloak-flow/representat
 import type { WriteOutcome } from '../../domain/keycloak-flow/run.ts';
 import type { Session } from './dependencies.ts';
 import type { LiftInput, RollbackInput } from './port.ts';
-import { bindingFaults, putRealm } from './put-realm.ts';
+import { bindingFaults, putRealm, writtenOver } from './put-realm.ts';
 
 /** Binds the previous alias and holds binding, in one PUT; where there is no way back, the hold alone is written. */
 export async function rollBack(session: Session, { name, hold }: RollbackInput): Promise<WriteOutcome> {
@@ -19,7 +19,11 @@ export async function rollBack(session: Session, { name, hold }: RollbackInput):
       return check.outcome;
     case 'holdOnly': {
       const written = await writeMarks(session, check.realm, check.marks, readAt, 'binding is held');
-      return written.kind === 'written' ? { ...written, ...check.outcome } : written;
+      if (written.kind !== 'written') return written;
+      const { lost = [] } = written;
+      const { outcome } = check;
+      if (outcome.kind !== 'failed' || lost.length === 0) return { ...written, ...outcome };
+      return { ...outcome, message: `${outcome.message}; ${writtenOver(lost)}` };
     }
     case 'bind':
       return putRealm(session, {

@@ -40,7 +40,12 @@ export function checkBind(
   const marks = readRealmMarks(realm.value.attributes);
   if (marks.kind === 'unmeasured') return notRead(marks.message);
   if (isBound(name, command, realm.value, marks.value)) {
-    const outcome: WriteOutcome = { kind: 'written', message: `"${command.candidate}" is bound` };
+    const unseen = 'an edit by somebody else right before the bind would not be noticed: an earlier try has sent it';
+    const outcome: WriteOutcome = {
+      kind: 'written',
+      message: `"${command.candidate}" is bound`,
+      notVerified: [unseen],
+    };
     return { kind: 'end', outcome: notBound(candidateFault(desired, command, flows, candidate)) ?? outcome };
   }
   if (bindSwitch.kind !== 'read')

@@ -1,4 +1,5 @@
 import { isObject, sameJson, type JsonObject } from './json-body.ts';
+import { isMark } from './realm-marks.ts';
 import type { AdminEvent } from './representation.ts';
 
 /** An edit by somebody else that our write went over. */
@@ -7,7 +8,7 @@ export interface LostEdit {
   readonly at: number;
   /** The client and user of the event. */
   readonly by: string;
-  /** What was lost, by field, attributes as `attributes.name`; empty where the realm keeps no details of its events, so that only the edit is known. */
+  /** What was lost, by field, attributes as `attributes.name`, null for one that was taken away; empty where the realm keeps no details of its events, so that only the edit is known. */
   readonly values: JsonObject;
 }
 
@@ -45,8 +46,16 @@ export function lostEdits(
       const values = Object.entries(byAttribute(set)).filter(
         ([field, value]) => !sameJson(before[field], value) && !sameJson(after[field], value),
       );
-      return values.length === 0 ? [] : [{ ...edit, values: Object.fromEntries(values) }];
+      const lost = [...values, ...takenAway(set, write).map((name) => [`attributes.${name}`, null] as const)];
+      return lost.length === 0 ? [] : [{ ...edit, values: Object.fromEntries(lost) }];
     });
+}
+
+/** Keycloak removes the attributes that a PUT with attributes leaves out: those of them that our write has put back. */
+function takenAway(set: JsonObject, { before, after }: { readonly before: JsonObject; readonly after: JsonObject }) {
+  const [was, left, is] = [before['attributes'], set['attributes'], after['attributes']];
+  if (!isObject(was) || !isObject(left) || !isObject(is)) return [];
+  return Object.keys(was).filter((name) => !isMark(name) && !Object.hasOwn(left, name) && Object.hasOwn(is, name));
 }
 
 /** With each attribute as a field of its own: one that was lost is not to be looked for among the dozens that were not. */

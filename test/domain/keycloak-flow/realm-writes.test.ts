@@ -248,7 +248,11 @@ describe('an edit in the window that no precondition closes', () => {
     time: 150,
     operationType: 'UPDATE',
     resourceType: 'REALM',
-    representation: JSON.stringify({ ...before, displayName: 'New name', attributes: { x: '1' } }),
+    representation: JSON.stringify({
+      ...before,
+      displayName: 'New name',
+      attributes: { ...before.attributes, x: '1' },
+    }),
     authDetails: { clientId: 'c1', userId: 'them', ipAddress: '192.0.2.1' },
     ...overrides,
   });
@@ -273,6 +277,16 @@ describe('an edit in the window that no precondition closes', () => {
     expect(lostEdits([edit], window, { ...write, after })).toMatchObject([{ values: { 'attributes.theirs': 'new' } }]);
     const none = event({ representation: JSON.stringify({ ...before, attributes: { a: '1', b: '2' } }) });
     expect(lostEdits([none], window, { ...write, after })).toEqual([]);
+  });
+
+  test('that took an attribute away is reported where our write has put it back', () => {
+    const was = { ...before, attributes: { a: '1', theirs: 'x', 'holdfast.browserFlow.previous': 'browser' } };
+    const edit = event({ representation: JSON.stringify({ ...before, attributes: { a: '1' } }) });
+    const find = (after: typeof was) => lostEdits([edit], window, { before: was, sent: was, after });
+    expect(find(was)).toMatchObject([{ values: { 'attributes.theirs': null } }]);
+    expect(find({ ...was, attributes: { a: '1' } as never })).toEqual([]);
+    const partly = event({ representation: JSON.stringify({ displayName: before['displayName'] }) });
+    expect(lostEdits([partly], window, { before: was, sent: was, after: was })).toEqual([]);
   });
 
   test('is not one where the values are there after all, or were there before', () => {
