@@ -15,11 +15,19 @@ const deepest = 20;
 /** Each costs requests at every build, and the whole travels with the state of the workflow. */
 const mostExecutions = 300;
 
+/** Of all configurations: it travels with each activity, and Temporal takes 2 MB. */
+const mostConfigText = 200_000;
+
 /** The rules that no single field can break: what names what, and that it is one tree. */
 export function checkDesired(desired: Tree): DesiredFault[] {
   const total = executionsOf(desired.flows).length;
   if (total > mostExecutions) {
     return [{ path: ['flows'], message: `expected at most ${mostExecutions} executions in all, got ${total}` }];
+  }
+  const text = JSON.stringify(desired.authenticatorConfig).length;
+  if (text > mostConfigText) {
+    const message = `expected configurations of at most ${mostConfigText} characters in all, got ${text}`;
+    return [{ path: ['authenticatorConfig'], message }];
   }
   const root = checkRoot(desired);
   if (root !== null) return [root, ...checkReferences(desired)];

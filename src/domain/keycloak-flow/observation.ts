@@ -5,6 +5,7 @@ import { candidateState, type CandidateReading } from './candidate.ts';
 import type { DesiredState } from './desired.ts';
 import { enrolmentAction } from './desired.ts';
 import { describeDrift, policyDrift } from './policy.ts';
+import { clipped } from './passes.ts';
 import { policyPrefix, type PolicyKey } from './policy-keys.ts';
 import type { FlowReadBack } from './read-back.ts';
 import { readRealmMarks, type RealmMarks } from './realm-marks.ts';
@@ -66,6 +67,7 @@ export interface BoundFacts {
 
 /** Beside these nobody reads on, and an observation is kept in the history of a workflow. */
 const mostLines = 200;
+const longestLine = 300;
 
 /**
  * Reduces what was read to what is decided by.
@@ -119,7 +121,7 @@ function realmFacts(desired: DesiredState, realm: Reading<RealmRepresentation>):
     browserFlow: realm.value.browserFlow,
     policyDrift: policyDrift(desired.webAuthnPolicyPasswordless, realm.value).map((drift) => ({
       key: drift.key,
-      message: describeDrift(drift),
+      message: clipped(describeDrift(drift), longestLine),
     })),
     hasEntityName:
       (desired.webAuthnPolicyPasswordless.RpEntityName ?? realm.value[`${policyPrefix}RpEntityName`]) !== '',
@@ -154,11 +156,13 @@ function boundFacts(desired: DesiredState, { realm, flows, readBacks }: FlowRead
     alias,
     treeHash: treeHash(tree.value),
     asDeclared: sameTree(wanted, tree.value),
-    differences: diffTrees(wanted, tree.value)
-      .map((difference) => difference.message)
-      .slice(0, mostLines),
-    diff: diffLines(wanted, tree.value).slice(0, mostLines),
+    differences: shown(diffTrees(wanted, tree.value).map((difference) => difference.message)),
+    diff: shown(diffLines(wanted, tree.value)),
   });
+}
+
+function shown(lines: readonly string[]): string[] {
+  return lines.slice(0, mostLines).map((line) => clipped(line, longestLine));
 }
 
 function candidateReadings(

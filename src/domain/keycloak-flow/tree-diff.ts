@@ -1,4 +1,8 @@
+import { redactJson } from '../core/redact.ts';
+import { clipped } from './passes.ts';
 import { sameConfig, samePlace, sameRow, type FlowTree, type TreeRow } from './tree.ts';
+
+const longestValue = 200;
 
 /** One difference between the tree that is wanted and the one that is there. */
 export interface TreeDifference {
@@ -52,7 +56,7 @@ function pairName(want: TreeRow, have: TreeRow): string {
 function settings(config: Readonly<Record<string, string>>): string {
   return Object.entries(config)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+    .map(([key, value]) => `${key}=${shown(key, value)}`)
     .join(', ');
 }
 
@@ -89,11 +93,17 @@ function configDifference(want: TreeRow['config'], have: TreeRow['config']): str
     .flatMap((key) => {
       const [wanted, found] = [own(want, key), own(have, key)];
       if (wanted === found) return [];
-      if (found === undefined) return [`${key} is not set; declared is ${JSON.stringify(wanted)}`];
-      if (wanted === undefined) return [`${key} is ${JSON.stringify(found)} and not declared`];
-      return [`${key} is ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`];
+      if (found === undefined) return [`${key} is not set; declared is ${shown(key, wanted ?? '')}`];
+      if (wanted === undefined) return [`${key} is ${shown(key, found)} and not declared`];
+      return [`${key} is ${shown(key, found)} instead of ${shown(key, wanted)}`];
     })
     .join('; ');
+}
+
+/** A value as people are shown it: no secret of a flow that others made, and no megabyte of it. */
+function shown(key: string, value: string): string {
+  const clean = redactJson({ [key]: clipped(value, longestValue) }) as Record<string, unknown>;
+  return JSON.stringify(clean[key]);
 }
 
 function own(config: Readonly<Record<string, string>>, key: string): string | undefined {

@@ -292,6 +292,16 @@ describe('is refused before any request', () => {
     expect(found).toEqual(['flows: expected at most 300 executions in all, got 361']);
   });
 
+  test('configurations that no payload of Temporal would hold', () => {
+    const found = findings((input) => {
+      const config = input.authenticatorConfig['conditional-otp-platform-admin'] ?? {};
+      for (let at = 0; at < 60; at++) config[`key-${at}`] = 'x'.repeat(4_000);
+    });
+    expect(found).toEqual([
+      expect.stringMatching(/^authenticatorConfig: expected configurations of at most 200000 characters in all/),
+    ]);
+  });
+
   test('a flow that cannot be reached from the browser flow', () => {
     expect(
       only((input) => {

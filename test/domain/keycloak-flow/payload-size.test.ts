@@ -31,4 +31,19 @@ describe('what a KeycloakFlow remembers', () => {
     }
     expect(JSON.stringify(s.state).length).toBeLessThan(warning);
   });
+
+  test('fits one as well where the flow that others bound has configurations of megabytes, and shows no secret of theirs', () => {
+    const s = new Simulation();
+    s.flow();
+    s.approve();
+    expect(s.flow()).toBe('Bound Bound');
+    for (const [id, { alias }] of s.keycloak.configs) {
+      s.keycloak.configs.set(id, { alias, config: { apiKey: 'hunter2', note: 'x'.repeat(1_000_000) } });
+    }
+    expect(s.flow()).toBe('Problem HandEdited');
+    const kept = JSON.stringify(s.state);
+    expect(kept.length).toBeLessThan(warning);
+    expect(kept).toContain('apiKey=');
+    expect(kept).not.toContain('hunter2');
+  });
 });
