@@ -6,7 +6,8 @@ const mostPages = 100;
 
 /**
  * Reads a list whole, or not at all. Each page but the first begins with the last entry of the one before: where it does
- * not, the list changed while it was read, and an entry may have slipped between two pages.
+ * not, the list changed while it was read, and an entry may have slipped between two pages. A short page is not the end,
+ * since one that was cut short is short as well: the end is a page that brings nothing new.
  *
  * @param page reads the page of at most `max` entries from `first` on
  */
@@ -26,8 +27,9 @@ export async function readPages<T>(
       return notWhole(what, 'it changed while it was read');
     }
     if (answer.value.length > perPage) return notWhole(what, `a page has more than the ${perPage} that were asked for`);
-    entries.push(...answer.value.slice(last === undefined ? 0 : 1));
-    if (answer.value.length < perPage) return read(entries);
+    const more = answer.value.slice(last === undefined ? 0 : 1);
+    if (more.length === 0) return read(entries);
+    entries.push(...more);
   }
   return notWhole(what, `it has more than ${mostPages} pages`);
 }

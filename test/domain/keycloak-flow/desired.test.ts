@@ -294,7 +294,7 @@ describe('is refused before any request', () => {
 
   test('configurations that no payload of Temporal would hold', () => {
     const found = findings((input) => {
-      const config = input.authenticatorConfig['conditional-otp-platform-admin'] ?? {};
+      const config: Record<string, string> = input.authenticatorConfig['conditional-otp-platform-admin'] ?? {};
       for (let at = 0; at < 60; at++) config[`key-${at}`] = 'x'.repeat(4_000);
     });
     expect(found).toEqual([
