@@ -8,7 +8,7 @@ const list = (length: number) => Array.from({ length }, (_, index) => `c${index}
 async function readThrough(all: readonly string[], change: (page: string[], number: number) => string[] = (p) => p) {
   let number = 0;
   const asked: string[] = [];
-  const reading = await readPages(
+  const reading = await readPages<string>(
     'the clients',
     (entry) => entry,
     ({ first, max }) => {
