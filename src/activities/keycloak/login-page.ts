@@ -11,7 +11,7 @@ export interface LoginPage {
 /** Asks to set a factor up: the ids that Keycloak's login themes (26.x, `base` and all that extend it) give to the forms. */
 const enrolmentForms: readonly string[] = ['kc-totp-settings-form', 'register', 'kc-recovery-codes-settings-form'];
 
-/** What these forms ask for is no factor of a login, so that a login ends at them. */
+/** What these forms ask for is no factor of a login, so that a login ends at them, whether the flow or an action shows them. */
 const otherForms: readonly string[] = [
   'kc-passwd-update-form',
   'kc-update-profile-form',
@@ -46,7 +46,7 @@ export function readLoginPage(html: string): LoginPage | null {
   const passkey = only('webauth');
   if (passkey !== undefined) return { page: 'passkey', form: passkey };
   const other = onlyOf(otherForms);
-  if (other !== undefined) return { page: 'other', form: other };
+  if (other !== undefined) return { page: isAction(other) ? 'action' : 'other', form: other };
   return read.ids.has('kc-error-message') ? { page: 'error', form: null } : null;
 }
 

@@ -32,12 +32,15 @@ export const proofChecks = {
 } as const satisfies Record<string, ProofCheck>;
 export type ProofCheckName = keyof typeof proofChecks;
 
-/** Where a login ended: at a code, or at a page. `enrolment` is a page that asks to set a factor up. */
+/**
+ * Where a login ended: at a code, or at a page. `enrolment` is a page that asks to set a factor up, `action` that of any
+ * other required action: who comes to either is through the flow.
+ */
 export type LoginEnd =
   | { readonly kind: 'code' }
   | {
       readonly kind: 'page';
-      readonly page: 'username' | 'password' | 'otp' | 'passkey' | 'enrolment' | 'error' | 'other';
+      readonly page: 'username' | 'password' | 'otp' | 'passkey' | 'enrolment' | 'action' | 'error' | 'other';
     };
 
 /** What each check came to; one that was not tried is absent. */
@@ -136,6 +139,10 @@ function judgeEnd({ what, expects }: ProofCheck, end: LoginEnd): Verdict {
     case 'code':
       return fail('LoginRefused', `${what} did not log in: it ended at the ${end.page} page`);
     case 'noCode':
+      if (end.page === 'enrolment' || end.page === 'action') {
+        const message = `${what} came through the flow, to a required action, which must not be`;
+        return fail('LoginWithoutFactor', message);
+      }
       return pass(`${what}: no code, ended at the ${end.page} page`);
     case 'enrolment':
       return end.page === 'enrolment'

@@ -61,10 +61,19 @@ describe('a login proof', () => {
   });
 
   test('fails where an administrator without factors comes to anything but the enrolment page', () => {
-    for (const end of ['error', 'password', 'otp', 'other'] as const) {
+    for (const end of ['error', 'password', 'otp', 'action', 'other'] as const) {
       expect(judged({ bareAdministrator: page(end) })).toMatchObject({ kind: 'failed', reason: 'NotEnrolment' });
     }
   });
+
+  test.each(['usernameAlone', 'wrongPassword', 'missingSecondFactor'] as const)(
+    'fails where %s comes to a required action: the flow let it through, and the action alone kept the code back',
+    (check) => {
+      for (const end of ['enrolment', 'action'] as const) {
+        expect(judged({ [check]: page(end) })).toMatchObject({ kind: 'failed', reason: 'LoginWithoutFactor' });
+      }
+    },
+  );
 
   test.each(required)('is not made where %s was not seen, and never passes for it', (check) => {
     expect(judged({ [check]: unread('timeout') })).toMatchObject({ kind: 'notMade', reason: 'NotShown' });

@@ -58,6 +58,15 @@ describe('the forms of a page', () => {
 });
 
 describe('a page of a login', () => {
+  test('of a required action is told from one of the flow that has the same form', () => {
+    const of = (path: string) =>
+      readLoginPage(html(`<form id="kc-update-profile-form" action="${path}"></form>`))?.page;
+    expect(of(action)).toBe('other');
+    expect(of('https://login.example.com/realms/shop/login-actions/required-action?execution=UPDATE_PROFILE')).toBe(
+      'action',
+    );
+  });
+
   test.each<[RecordedPage, string]>([
     ['both', 'username'],
     ['username', 'username'],
