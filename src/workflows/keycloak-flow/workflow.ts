@@ -189,7 +189,7 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
     const { noBind } = wanted ?? { noBind: false };
     wanted = null;
     await runPasses(noBind);
-    await condition(() => wanted !== null || releasing || continuing(), nextRunMs(state));
+    await condition(() => wanted !== null || releasing || continuing(), nextRunMs(state, Date.now()));
   }
   await condition(quiet);
 }

@@ -542,7 +542,7 @@ describe('a rollback', () => {
 
   test('that Keycloak did not answer is tried again within seconds, and paged once', () => {
     const s = boundBySwitch();
-    expect(nextRunMs(s.state)).toBe(s.state.spec.interval);
+    expect(nextRunMs(s.state, s.now)).toBe(s.state.spec.interval);
     s.unreadable = { realm: unread('error') };
     s.act('rollback', { reason: 'passkeys fail' });
     const said = () => s.state.evidence.filter(({ what, kind }) => what === 'rollback' && kind === 'notVerified');
@@ -550,7 +550,7 @@ describe('a rollback', () => {
       s.flow();
       expect(s.notifications).toEqual(tries === 0 ? ['page RollbackFailed'] : []);
       expect(said()).toHaveLength(1);
-      expect(nextRunMs(s.state)).toBe(30_000);
+      expect(nextRunMs(s.state, s.now)).toBe(30_000);
     }
     s.unreadable = { realm: unread('unreachable') };
     s.flow();
@@ -559,15 +559,25 @@ describe('a rollback', () => {
     s.flow();
     expect(s.bound).toBe('browser');
     expect(s.notifications).toContain('info RolledBack');
-    expect(nextRunMs(s.state)).toBe(s.state.spec.interval);
+    expect(nextRunMs(s.state, s.now)).toBe(s.state.spec.interval);
+  });
+
+  test('is looked after for some minutes: a write that was sent before it may still arrive', () => {
+    const s = boundBySwitch();
+    s.act('rollback');
+    s.run();
+    expect(s.state.rollback).toBeNull();
+    expect(nextRunMs(s.state, s.now)).toBe(30_000);
+    expect(nextRunMs(s.state, s.now + 299_999)).toBe(30_000);
+    expect(nextRunMs(s.state, s.now + 300_000)).toBe(s.state.spec.interval);
   });
 
   test('that waits for Enforce is not tried at all, and one of a short interval not later than that', () => {
     const s = boundBySwitch();
     s.act('rollback');
-    expect(nextRunMs({ ...s.state, spec: { ...s.state.spec, interval: 10_000 } })).toBe(10_000);
+    expect(nextRunMs({ ...s.state, spec: { ...s.state.spec, interval: 10_000 } }, s.now)).toBe(10_000);
     s.act('setMode', { mode: 'Shadow' });
-    expect(nextRunMs(s.state)).toBe(s.state.spec.interval);
+    expect(nextRunMs(s.state, s.now)).toBe(s.state.spec.interval);
   });
 
   test('goes on while passes are paused or suspended', () => {
