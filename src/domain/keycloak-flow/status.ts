@@ -36,6 +36,8 @@ export interface KeycloakFlowStatus {
   readonly approval: (Who & { readonly candidate: string; readonly withoutProof: boolean }) | null;
   readonly rejection: (Who & { readonly candidate: string }) | null;
   readonly paused: Who | null;
+  /** Default actions that the realm lacks, whatever else its pass came to; null where that is not known. */
+  readonly missingDefaultActions: readonly string[] | null;
   /** The passes of the last run. */
   readonly passes: readonly PassResult[];
   /** Null where the realm is as declared. */
@@ -119,6 +121,8 @@ export function keycloakFlowStatus(state: KeycloakFlowState, now: number): Keycl
         : { ...who(approval), candidate: approval.candidate, withoutProof: approval.withoutProof },
     rejection: rejection === null ? null : { ...who(rejection), candidate: rejection.candidate },
     paused: state.paused === null ? null : who(state.paused),
+    missingDefaultActions:
+      observation?.requiredAction.kind === 'read' ? observation.requiredAction.value.missingDefaults : null,
     passes: lastRun?.passes ?? [],
     waiting: waitingOf(state),
     lastRuns: state.runs.map(runStatus),

@@ -62,7 +62,8 @@ export function keycloakFlowMetricsText(
       if (result !== undefined) reason.set({ ...labels, pass, reason: result.reason }, 1);
       drift.set({ ...labels, pass }, result?.differences.length ?? 0);
     }
-    missing.set(labels, missingActions(status));
+    // Not known is not none.
+    if (status.missingDefaultActions !== null) missing.set(labels, status.missingDefaultActions.length);
     pendingSeconds.set(labels, status.candidate === null ? 0 : secondsSince(status.candidate.since, now));
     held.set(labels, status.hold === null ? 0 : 1);
     waits.set(labels, status.waiting?.who === 'person' ? 1 : 0);
@@ -73,12 +74,6 @@ export function keycloakFlowMetricsText(
     rollbacks.inc(labels, status.rollbacks);
   }
   return registry.metrics();
-}
-
-/** Each is one difference of the pass that audits them. */
-function missingActions({ passes }: KeycloakFlowStatus): number {
-  const audit = passes.find(({ reason }) => reason === 'DefaultActionsMissing');
-  return audit?.differences.length ?? 0;
 }
 
 function secondsSince(instant: string, now: number): number {
