@@ -80,16 +80,25 @@ function foreignOwner({ state, marks, bound }: Deciding): FlowDecision | null {
 
 /** Somebody edited the bound candidate by hand, and binding is off: that edit is what people log in by, and stays. */
 function handEdited(deciding: Deciding): FlowDecision | null {
-  const { state, observation, bound } = deciding;
+  const { state, bound } = deciding;
   const { browserFlow } = state.spec.desired;
   if (hashOfCandidate(browserFlow, bound.alias) !== contentHash(state.spec.desired)) return null;
   if (isOn(deciding)) return null;
-  const off =
-    observation.bindSwitch.kind === 'read'
-      ? `the bind switch is ${said(observation.bindSwitch.value)}`
-      : 'binding is off';
-  const message = `the bound flow "${bound.alias}" was edited by hand, and ${off}: it is left alone, and nothing is built beside it`;
+  const { off, on } = whyOff(deciding);
+  const message = `the bound flow "${bound.alias}" was edited by hand, and ${off}: it is left alone, and nothing is built beside it; take the edit back, or declare it; ${on}`;
   return result('Problem', 'HandEdited', message, bound.differences);
+}
+
+/** Why binding is off, and what puts the declared flow back. */
+function whyOff({ observation, state, marks, run }: Deciding): { readonly off: string; readonly on: string } {
+  const hold = holdOf(state, marks);
+  if (hold !== null) {
+    return { off: `binding is held by ${hold.by}`, on: `${command('lift-hold', state.name)} lets it be built anew` };
+  }
+  if (run.noBind) return { off: 'this run was told not to bind', on: 'the next one is not told so' };
+  const { bindSwitch } = observation;
+  const says = bindSwitch.kind === 'read' ? said(bindSwitch.value) : 'not read';
+  return { off: `the bind switch is ${says}`, on: 'with the bind switch "true" it is built anew and bound' };
 }
 
 /** True where a verified candidate would be bound without anybody being asked. */

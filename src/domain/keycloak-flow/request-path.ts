@@ -28,7 +28,9 @@ export function parsePath(text: string): PathParse {
   for (const raw of path.slice(1).split('/')) {
     const segment = canonical(raw);
     if (segment === null || segment.trim() === '' || segment === '.' || segment === '..' || treacherous.test(segment)) {
-      return refuse(`"${raw.slice(0, 60)}" is no plain segment`);
+      return refuse(
+        `"${raw.slice(0, 60)}" is no plain segment; where it is the name of a flow, rename that in Keycloak`,
+      );
     }
     segments.push(segment);
   }

@@ -43,10 +43,14 @@ const secretName = z
 
 const probeUserSchema = z.strictObject({ username: secretName, password: secretName });
 
+/** While a proof is made, its client goes through the candidate. */
+const ownClient = /^(?!(account|account-console|admin-cli|broker|realm-management|security-admin-console)$)/;
+
 const probeSchema = z.strictObject({
   client: z
     .string()
     .regex(/^[\w.:/-]+$/, 'expected the clientId of the probe client')
+    .regex(ownClient, 'expected a client of its own: people log in through this one, which Keycloak makes with a realm')
     .max(255)
     .describe('A client that is there for the proof alone: its browser flow override is aimed at the candidate.'),
   redirectUri: z

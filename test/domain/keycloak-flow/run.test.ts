@@ -629,12 +629,26 @@ describe('drift', () => {
       if (execution !== undefined) execution.requirement = 'REQUIRED';
       const before = [s.keycloak.writes.length, s.keycloak.flows.length];
       expect(s.flow()).toBe('Problem HandEdited');
+      expect(s.message()).toMatch(
+        /the bind switch is .*take the edit back, or declare it; with the bind switch "true"/,
+      );
       expect([s.keycloak.writes.length, s.keycloak.flows.length]).toEqual(before);
       expect(s.bound).toBe(s.candidate());
       s.bindSwitch = 'true';
       expect(s.flow()).toBe('Bound Bound');
       expect(s.bound).toBe(s.candidate(1));
     }
+  });
+
+  test('a bound candidate that was edited by hand while binding is held says that it is held, and how that ends', () => {
+    const s = boundBySwitch();
+    s.act('rollback');
+    s.flow();
+    edit(s, { browserFlow: s.candidate() });
+    const execution = s.keycloak.execution(s.keycloak.readBack(s.candidate())?.rows[5]?.id ?? '');
+    if (execution !== undefined) execution.requirement = 'REQUIRED';
+    expect(s.flow()).toBe('Problem HandEdited');
+    expect(s.message()).toMatch(/binding is held by ana.*holdfast lift-hold keycloakflow\/shop-login/);
   });
 
   test('R22 the role under the key that refuses every administrator, live in the bound flow, is built anew and bound', () => {

@@ -30,6 +30,15 @@ describe('a KeycloakFlow document', () => {
     expect(specs[0]?.spec).not.toHaveProperty('bind');
   });
 
+  test.each(['account', 'account-console', 'admin-cli', 'security-admin-console', 'broker'])(
+    'names no probe client that people log in through: %s',
+    (client) => {
+      const probe = { client, redirectUri: 'https://probe.example.com/', users: {} };
+      expect(findings({ probe })).toEqual([expect.stringContaining('expected a client of its own')]);
+      expect(findings({ probe: { ...probe, client: `${client}-probe` } })).toEqual([]);
+    },
+  );
+
   test('says where the bind switch stands, who shows logins and who approves', () => {
     const spec = {
       desired: exampleInput(),
