@@ -27,6 +27,7 @@ let folder: string;
 let realm: TestRealm;
 let proxy: KeycloakProxy;
 let worker: RunningCli;
+let config: string;
 let connection: Connection;
 let handle: WorkflowHandle<typeof keycloakFlowWorkflow>;
 let spec: KeycloakFlowSpec;
@@ -47,10 +48,8 @@ beforeEach(async () => {
     clientSecret: inFile('secret', realm.clientSecret),
   };
   const { file } = inFile('worker.yaml', JSON.stringify({ keycloak: { default: server }, listen: '127.0.0.1:0' }));
-  worker = startCli(['worker', '--capabilities', 'keycloak-flow', '--config', file, '--log-level', 'error'], {
-    TEMPORAL_ADDRESS: lab.temporalAddress,
-  });
-  await worker.says(/Worker polls/);
+  config = file;
+  await startWorker();
   connection = await Connection.connect({ address: lab.temporalAddress });
   const desired = { ...exampleInput(), realm: realm.realm };
   spec = keycloakFlowSpec.parse({ mode: 'Enforce', desired, interval: '1h' });
@@ -65,6 +64,13 @@ afterEach(async () => {
   await realm.delete();
   rmSync(folder, { recursive: true });
 });
+
+async function startWorker(): Promise<void> {
+  worker = startCli(['worker', '--capabilities', 'keycloak-flow', '--config', config, '--log-level', 'error'], {
+    TEMPORAL_ADDRESS: lab.temporalAddress,
+  });
+  await worker.says(/Worker polls/);
+}
 
 async function begin(): Promise<void> {
   const { workflow } = new Client({ connection });
@@ -151,6 +157,21 @@ describe('a word of a person while a run is under way', () => {
     await act('resume');
     const { candidate } = await until('the candidate', (s) => s.phase === 'PendingBind');
     expect(candidate?.alias).toMatch(/^browser-mfa-[0-9a-f]{12}$/);
+  });
+
+  test('a pause ends a build whose worker was killed, and the login flow goes on', async () => {
+    const build = inSlowBuild(() => {
+      worker.signal('SIGKILL');
+      return Promise.resolve();
+    });
+    await begin();
+    await worker.exited;
+    await startWorker();
+    await act('pause');
+    const paused = await until('a run of the paused flow', (s) => s.runs > 0);
+    expect(paused).toMatchObject({ effectiveMode: 'Shadow', phase: 'Problem' });
+    expect((await handle.describe()).status.name).toBe('RUNNING');
+    expect(build.writesAfter()).toBeLessThan(2);
   });
 
   test('a rollback waits for no build', async () => {

@@ -4,9 +4,9 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  isCancellation,
   setCurrentDetails,
   setHandler,
+  TemporalFailure,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -153,7 +153,8 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
     try {
       return await scope.run(() => execute(state, command));
     } catch (error) {
-      if (calledOff && isCancellation(error)) return null;
+      // Also a time-out: where its worker has died, nobody else is given what is called off.
+      if (calledOff && error instanceof TemporalFailure) return null;
       throw error;
     } finally {
       underWay = null;
