@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { asker as who } from '../core/asker.ts';
 import { formatDuration } from '../core/duration.ts';
 import { modeSchema } from '../core/mode.ts';
 import { planHashPattern } from '../core/plan-hash.ts';
@@ -8,10 +9,6 @@ import { keycloakFlowSpec, type KeycloakFlowSpec } from './spec.ts';
  * What people may ask of a KeycloakFlow. Each says who (as claimed) and why. On the wire the name of the action is the
  * name of the message and the rest is its payload.
  */
-
-const by = z.string().trim().min(1, 'expected who asks for this').max(200);
-const reason = z.string().trim().max(1_000).default('');
-const who = { by, reason };
 
 const about = {
   candidate: z.string().min(1).max(255).describe('The alias of the candidate, as status shows it.'),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { asker as who } from '../core/asker.ts';
 import { modeSchema } from '../core/mode.ts';
 import { formatDuration } from '../core/duration.ts';
 import { digestNamePattern } from '../core/image-reference.ts';
@@ -9,20 +10,6 @@ import { blockSchema, pinSchema, releaseSpec, type ReleaseSpec } from './spec.ts
  * What people may ask of a release. Each says who (as claimed) and why. On the wire the name of the action is the name
  * of the message and the rest is its payload.
  */
-
-const by = z
-  .string()
-  .trim()
-  .min(1, 'expected who asks for this')
-  .max(200)
-  .refine((text) => !hasControls(text, ''), 'expected a name without control characters');
-const reason = z
-  .string()
-  .trim()
-  .max(1_000)
-  .refine((text) => !hasControls(text, '\n\r\t'), 'expected a reason without control characters; line breaks may be')
-  .default('');
-const who = { by, reason };
 
 const planHashSchema = z
   .string()
@@ -141,13 +128,6 @@ function writeDurations(record: Readonly<Record<string, unknown>>, fields: reado
 }
 
 /** C0 and C1 controls: they steer the terminal of whoever reads them later. */
-function hasControls(text: string, allowed: string): boolean {
-  return [...text].some((character) => {
-    const code = character.charCodeAt(0);
-    return (code < 0x20 || (code >= 0x7f && code <= 0x9f)) && !allowed.includes(character);
-  });
-}
-
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -79,6 +79,19 @@ describe('an action off the wire', () => {
     });
   });
 
+  test.each([
+    ['by', 'ana\u001b[2J'],
+    ['by', 'ana\nben'],
+    ['reason', 'look\u0007'],
+    ['reason', '\u009b31m'],
+  ])('control characters in %s are refused: they steer the terminal of whoever reads them', (field, text) => {
+    expect(parseAction('rollback', { by: 'ana', [field]: text })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('control characters') as string,
+    });
+    expect(parseAction('rollback', { by: 'ana', reason: 'two\nlines' })).toMatchObject({ ok: true });
+  });
+
   test('each has a name', () => {
     expect(actionNames).toContain('liftHold');
   });
