@@ -84,7 +84,7 @@ class Build {
         case 'verify':
           return this.#verify();
         case 'leave':
-          return { kind: 'left', why: step.why, created: seen.value !== null && isOurs(seen.value.flow, name) };
+          return { kind: 'left', why: step.why, created: this.#created(seen.value) };
         case 'stop':
           return step.because.kind === 'fail'
             ? { kind: 'failed', reason: 'BuildStopped', message: step.because.message }
@@ -103,6 +103,12 @@ class Build {
       }
     }
     return { kind: 'failed', reason: 'NoEnd', message: `"${this.#candidate.alias}" came to no end` };
+  }
+
+  /** True where something of the candidate is there, or was once said to be: its name is used up. */
+  #created(seen: FlowReadBack | null): boolean {
+    if (this.#progress.answer?.kind === 'accepted') return true;
+    return seen !== null && isOurs(seen.flow, this.#input.name);
   }
 
   /** Null where there is no such flow. */

@@ -132,7 +132,9 @@ function setMode(state: KeycloakFlowState, action: ActionOf<'setMode'>): ActionA
 /** Ended now, a rollback that waits for Keycloak would be forgotten. */
 function release(state: KeycloakFlowState): ActionAnswer {
   if (state.rollback !== null && state.spec.mode === 'Enforce') {
-    return refused(`the rollback of ${state.rollback.by} is still to be carried out; release it afterwards`);
+    return refused(
+      `the rollback of ${state.rollback.by} is still to be carried out; release it afterwards, or give it up by ${command('set-mode', state.name, 'Shadow')} first`,
+    );
   }
   return accepted(state, 'leaves the realm as it is and ends', { effect: 'release', callsOff: true });
 }

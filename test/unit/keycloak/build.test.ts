@@ -295,3 +295,14 @@ async function bindByHand(browserFlow: string): Promise<void> {
   const { smtpServer: _, ...realm } = await server.ask<RealmRepresentation & { smtpServer: unknown }>('GET', '');
   await server.ask('PUT', '', { ...realm, browserFlow });
 }
+
+test('a list of flows that never shows what was created costs one name, and not all five', async () => {
+  rig.proxy.sabotage(({ method, path }) =>
+    method === 'GET' && path.endsWith('/authentication/flows')
+      ? { changeAnswer: (all) => (all as { alias: string }[]).filter(({ alias }) => !rig.names.includes(alias)) }
+      : undefined,
+  );
+  const outcome = await rig.run('buildCandidate', { candidate: rig.names[0] ?? '' });
+  // Created, so that the pass ends and somebody hears of it before the next name is taken.
+  expect(outcome).toMatchObject({ kind: 'left', created: true });
+});
