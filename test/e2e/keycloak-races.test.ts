@@ -163,7 +163,7 @@ describe('an edit by somebody else before the last reading', () => {
     await other.editRealm({ browserFlow: alias });
     rig.proxy.clear();
     const outcome = await rig.run('buildCandidate', { desired: declared, candidate: alias });
-    expect(outcome).toMatchObject({ kind: 'failed', message: expect.stringContaining('in use') as string });
+    expect(outcome).toMatchObject({ kind: 'left', why: expect.stringContaining('in use') as string });
     expect(rig.proxy.writes()).toEqual([]);
   });
 });

@@ -191,8 +191,10 @@ function answerOf(sent: Sent): WriteAnswer {
   switch (sent.kind) {
     case 'answered':
       return { kind: 'accepted' };
-    case 'refused':
-      return { kind: 'refused', message: sent.refusal.message };
+    case 'refused': {
+      const { reason, message } = sent.refusal;
+      return { kind: reason === 'Protected' ? 'taken' : 'refused', message };
+    }
     case 'failed': {
       const { status, effect, reading } = sent;
       const { message } = reading;

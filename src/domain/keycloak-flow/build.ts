@@ -16,7 +16,7 @@ export type WriteAnswer =
   | { readonly kind: 'accepted' }
   /** Nothing came back, or nothing that tells: only reading back says whether it took effect. */
   | { readonly kind: 'unknown'; readonly message: string }
-  /** The server holds the alias already (409). */
+  /** The server holds the alias already (409), or something is bound to the candidate by now: it is no longer ours to build. */
   | { readonly kind: 'taken'; readonly message: string }
   /** The server or the choke point refused it. */
   | { readonly kind: 'refused'; readonly message: string };

@@ -180,7 +180,7 @@ describe('on a real Keycloak', () => {
     await realm.ask('PUT', path, { ...whole, authenticationFlowBindingOverrides: { browser: result.flowId } });
     rig.proxy.clear();
     const outcome = await rig.run('buildCandidate', { candidate });
-    expect(outcome).toMatchObject({ kind: 'failed', message: expect.stringContaining('in use') as string });
+    expect(outcome).toMatchObject({ kind: 'left', why: expect.stringContaining('in use') as string });
     expect(rig.proxy.writes()).toEqual([]);
     // The probe client's own override protects nothing; an identity provider's flow is in use whoever asks.
     const provider = {
@@ -190,7 +190,7 @@ describe('on a real Keycloak', () => {
     };
     await realm.ask('POST', '/identity-provider/instances', { ...provider, postBrokerLoginFlowAlias: candidate });
     const still = await rig.run('buildCandidate', { candidate, probeClient: 'account' });
-    expect(still).toMatchObject({ kind: 'failed', message: expect.stringContaining('in use') as string });
+    expect(still).toMatchObject({ kind: 'left', why: expect.stringContaining('in use') as string });
     await realm.ask('DELETE', '/identity-provider/instances/corp');
     expect(await rig.run('buildCandidate', { candidate, probeClient: 'account' })).toMatchObject({ kind: 'built' });
   });
