@@ -12,14 +12,6 @@ export interface Waiting {
   readonly next: string;
 }
 
-/** How soon what a person asked for outright is tried again: people may be locked out until it is done. */
-const askedAgainMs = 60_000;
-
-/** How long the next run is waited for, in milliseconds. */
-export function nextRunIn({ spec, rollback, lift }: Pick<KeycloakFlowState, 'spec' | 'rollback' | 'lift'>): number {
-  return rollback === null && lift === null ? spec.interval : Math.min(spec.interval, askedAgainMs);
-}
-
 /** Null where nothing is waited for: the realm is as declared. */
 export function waitingOf(state: KeycloakFlowState): Waiting | null {
   const { name, spec, paused, rollback, lift, hold, lastRun } = state;

@@ -12,11 +12,12 @@ import { approvalToVerify } from '../../../src/domain/keycloak-flow/apply-approv
 import { readBindSwitch } from '../../../src/domain/keycloak-flow/bind-switch.ts';
 import { read } from '../../../src/domain/core/verdict.ts';
 import { finishRun } from '../../../src/domain/keycloak-flow/finish-run.ts';
+import { nextRunMs } from '../../../src/domain/keycloak-flow/next-run.ts';
 import { newRun } from '../../../src/domain/keycloak-flow/run.ts';
 import { keycloakFlowStatus } from '../../../src/domain/keycloak-flow/status.ts';
-import { nextRunIn, waitingOf } from '../../../src/domain/keycloak-flow/waiting.ts';
+import { waitingOf } from '../../../src/domain/keycloak-flow/waiting.ts';
 import { Simulation } from './simulation.ts';
-import { exampleInput, unread } from './world.ts';
+import { exampleInput, HOUR, unread } from './world.ts';
 
 // Made once by ssh-keygen of OpenSSH 9.2.
 const { keys, signatures } = JSON.parse(
@@ -361,9 +362,9 @@ describe('what is waited for', () => {
   test('while a rollback could not be sent, is the next try, which comes soon', () => {
     const s = pendingFlow();
     s.act('rollback');
-    expect(nextRunIn(s.state)).toBe(60_000);
+    expect(nextRunMs(s.state, s.now)).toBe(30_000);
     s.state = { ...s.state, rollback: null };
-    expect(nextRunIn(s.state)).toBe(s.state.spec.interval);
+    expect(nextRunMs(s.state, s.now + HOUR)).toBe(s.state.spec.interval);
   });
 
   test('is nothing once the realm is as declared', () => {
