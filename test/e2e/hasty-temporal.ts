@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findTemporalCli } from '../../src/starters/dev/find-temporal-cli.ts';
 import { killProcess, startProcess } from '../lab/lab-process.ts';
-import { TEMPORAL_PORTS, temporalProcess } from '../lab/parts/temporal.ts';
+import { findTemporal, TEMPORAL_PORTS, temporalProcess } from '../lab/parts/temporal.ts';
 import { choosePorts } from '../lab/ports.ts';
 
 /** A Temporal of one test file, apart from the lab's. */
@@ -20,7 +19,7 @@ export interface HastyTemporal {
 export async function startHastyTemporal(events: number): Promise<HastyTemporal> {
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-hasty-'));
   const ports = await choosePorts(TEMPORAL_PORTS, new Set());
-  const server = temporalProcess(dir, findTemporalCli(), ports);
+  const server = temporalProcess(dir, await findTemporal(() => {}), ports);
   const hasty = ['--dynamic-config-value', `limit.historyCount.suggestContinueAsNew=${events}`];
   await startProcess(dir, { ...server, args: [...server.args, ...hasty] });
   return {

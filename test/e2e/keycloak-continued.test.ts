@@ -4,11 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { WorkflowHandle } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findTemporalCli } from '../../src/starters/dev/find-temporal-cli.ts';
 import { keycloakFlowSpec, type KeycloakFlowSpec } from '../../src/domain/keycloak-flow/spec.ts';
 import {
   KEYCLOAK_FLOW_QUEUE,
@@ -19,8 +16,8 @@ import {
 import type { keycloakFlowWorkflow } from '../../src/workflows/keycloak-flow/workflow.ts';
 import { exampleInput } from '../domain/keycloak-flow/world.ts';
 import { startKeycloakServer, type KeycloakServer } from '../doubles/keycloak-server.ts';
-import { SEARCH_ATTRIBUTES } from '../lab/parts/temporal.ts';
 import { waitFor } from '../lab/wait.ts';
+import { startHastyTemporal, type HastyTemporal } from './hasty-temporal.ts';
 import { startCli, type RunningCli } from './start-cli.ts';
 
 /*
@@ -32,7 +29,8 @@ import { startCli, type RunningCli } from './start-cli.ts';
 const SUGGESTED_AT = 25;
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-continued-'));
-let temporal: TestWorkflowEnvironment;
+let temporal: HastyTemporal;
+let connection: Connection;
 let keycloak: KeycloakServer;
 let receiver: Server;
 /** False lets whoever tells wait. */
@@ -43,17 +41,8 @@ let first: string;
 let handle: WorkflowHandle<typeof keycloakFlowWorkflow>;
 
 beforeAll(async () => {
-  temporal = await TestWorkflowEnvironment.createLocal({
-    server: {
-      executable: { type: 'existing-path', path: findTemporalCli() },
-      extraArgs: ['--dynamic-config-value', `limit.historyCount.suggestContinueAsNew=${SUGGESTED_AT}`],
-      searchAttributes: Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) =>
-        type === 'Keyword'
-          ? defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)
-          : defineSearchAttributeKey(name, SearchAttributeType.KEYWORD_LIST),
-      ),
-    },
-  });
+  temporal = await startHastyTemporal(SUGGESTED_AT);
+  connection = await Connection.connect({ address: temporal.address });
   receiver = createServer((_, response) => {
     if (answers) response.writeHead(200).end();
   });
@@ -64,7 +53,8 @@ beforeAll(async () => {
 afterAll(async () => {
   receiver.closeAllConnections();
   receiver.close();
-  await temporal.teardown();
+  await connection.close();
+  await temporal.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -90,7 +80,7 @@ beforeEach(async () => {
   await worker.says(/Worker polls/);
   const desired = { ...exampleInput(), realm: keycloak.realm };
   spec = keycloakFlowSpec.parse({ mode: 'Enforce', desired, interval: '1h' });
-  const { workflow } = temporal.client;
+  const { workflow } = new Client({ connection });
   const started = await workflow.start<typeof keycloakFlowWorkflow>('keycloakFlowWorkflow', {
     workflowId: keycloakFlowId(keycloak.realm),
     taskQueue: KEYCLOAK_FLOW_QUEUE,
