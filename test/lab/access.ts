@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kube, kubeGetOrNull, KubeApiError } from './kube-api.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import type { Lab, LabEnv } from './lab.ts';
+import { lineEndOf } from './line-end.ts';
 import { labFiles } from './paths.ts';
 import { waitFor } from './wait.ts';
 
@@ -132,8 +133,8 @@ export interface AuditMark {
 /** Where the audit log ends now: give it to {@link readAudit} to read only what came after. */
 export async function markAudit(lab: LabOrEnv): Promise<AuditMark> {
   const env = envOf(lab);
-  await auditBarrier(env, await auditSize(env));
-  return { offset: await auditSize(env) };
+  await auditBarrier(env, await lineEndOf(env.auditLog));
+  return { offset: await lineEndOf(env.auditLog) };
 }
 
 /**
@@ -164,10 +165,6 @@ async function auditBarrier(env: LabEnv, from: number): Promise<AuditEvent[]> {
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as AuditEvent);
   });
-}
-
-async function auditSize(env: LabEnv): Promise<number> {
-  return (await stat(env.auditLog)).size;
 }
 
 async function readFrom(path: string, offset: number): Promise<string> {
