@@ -750,8 +750,8 @@ export const mutants: readonly Mutant[] = [
     id: 'rule',
     what: 'lost edits are not told',
     file: 'keycloak-flow/lost-edits.ts',
-    from: 'return values.length === 0 ? [] :',
-    to: 'return values.length >= 0 ? [] :',
+    from: 'return lost.length === 0 ? [] :',
+    to: 'return lost.length >= 0 ? [] :',
     tests: 'reported with the values that were lost',
   },
   {
