@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { choosePorts } from '../../lab/ports.ts';
 import { runCli, stackTraceIn } from './run-cli.ts';
 import { runHere } from './run-here.ts';
 
@@ -11,27 +11,17 @@ const example = fileURLToPath(new URL('../../../examples/release.yaml', import.m
 const broken = fileURLToPath(new URL('../../domain/core/malformed/misspelt-field.yaml', import.meta.url));
 const digest = `sha256:${'a'.repeat(64)}`;
 
-/** An address at which nothing listens (any more), and one at which something does that is no Temporal. */
+/** An address at which nothing listens. */
 let nowhere: string;
 let scratch: string;
 
 beforeAll(async () => {
   scratch = mkdtempSync(join(tmpdir(), 'holdfast-commands-'));
-  const server = await listen();
-  nowhere = addressOf(server);
-  await new Promise((resolve) => server.close(resolve));
+  // Not one that was free a moment ago: tests beside this one would be given it.
+  const { free } = await choosePorts(['free'], new Set());
+  nowhere = `127.0.0.1:${free}`;
 });
 afterAll(() => rmSync(scratch, { recursive: true }));
-
-async function listen(): Promise<Server> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
-}
-
-function addressOf(server: Server): string {
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const connecting: readonly (readonly string[])[] = [
   ['get'],
