@@ -22,6 +22,7 @@ import { allowProbeClient, createProbeUsers, otpPolicy, probe } from '../test/ac
 import { ownNamespace } from '../test/e2e/own-namespace.ts';
 import { startCli } from '../test/e2e/start-cli.ts';
 import { exampleInput } from '../test/domain/keycloak-flow/world.ts';
+import { keycloakConfig } from '../test/lab/keycloak-config.ts';
 import { createTestRealm } from '../test/lab/keycloak-realm.ts';
 import { attachLab, startLab } from '../test/lab/lab.ts';
 import { keycloakOf } from '../test/lab/parts/keycloak.ts';
@@ -109,17 +110,7 @@ try {
 }
 
 function startWorker() {
-  const inFile = (name: string, value: string) => {
-    writeFileSync(join(folder, name), value);
-    return { file: join(folder, name) };
-  };
-  const server = {
-    url: proxy.url,
-    plainHttp: true,
-    tokenRealm: realm.realm,
-    clientId: inFile('id', realm.clientId),
-    clientSecret: inFile('secret', realm.clientSecret),
-  };
+  const server = keycloakConfig(folder, realm, proxy.url);
   const config = join(folder, 'worker.yaml');
   writeFileSync(config, JSON.stringify({ keycloak: { default: server }, listen: '127.0.0.1:0' }));
   return startCli(['worker', '--capabilities', 'keycloak-flow', '--config', config, '--log-level', 'error'], {

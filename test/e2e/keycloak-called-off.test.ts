@@ -15,6 +15,7 @@ import {
 import type { keycloakFlowWorkflow } from '../../src/workflows/keycloak-flow/workflow.ts';
 import { exampleInput } from '../domain/keycloak-flow/world.ts';
 import { startKeycloakProxy, type KeycloakProxy } from '../doubles/keycloak-proxy.ts';
+import { keycloakConfig } from '../lab/keycloak-config.ts';
 import { createTestRealm, type TestRealm } from '../lab/keycloak-realm.ts';
 import { keycloakOf } from '../lab/parts/keycloak.ts';
 import { waitFor } from '../lab/wait.ts';
@@ -36,19 +37,9 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'holdfast-called-off-'));
   realm = await createTestRealm(await keycloakOf(lab));
   proxy = await startKeycloakProxy(realm.url);
-  const inFile = (name: string, value: string) => {
-    writeFileSync(join(folder, name), value);
-    return { file: join(folder, name) };
-  };
-  const server = {
-    url: proxy.url,
-    plainHttp: true,
-    tokenRealm: realm.realm,
-    clientId: inFile('id', realm.clientId),
-    clientSecret: inFile('secret', realm.clientSecret),
-  };
-  const { file } = inFile('worker.yaml', JSON.stringify({ keycloak: { default: server }, listen: '127.0.0.1:0' }));
-  config = file;
+  const server = keycloakConfig(folder, realm, proxy.url);
+  config = join(folder, 'worker.yaml');
+  writeFileSync(config, JSON.stringify({ keycloak: { default: server }, listen: '127.0.0.1:0' }));
   await startWorker();
   connection = await Connection.connect({ address: lab.temporalAddress });
   const desired = { ...exampleInput(), realm: realm.realm };

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { KeycloakFlowStatus } from '../../src/domain/keycloak-flow/status.ts';
 import { exampleInput } from '../domain/keycloak-flow/world.ts';
 import { startKeycloakProxy, type KeycloakProxy } from '../doubles/keycloak-proxy.ts';
+import { keycloakConfig } from '../lab/keycloak-config.ts';
 import { createTestRealm, type TestRealm } from '../lab/keycloak-realm.ts';
 import { keycloakOf } from '../lab/parts/keycloak.ts';
 import { waitFor } from '../lab/wait.ts';
@@ -35,17 +36,7 @@ beforeAll(async () => {
   proxy = await startKeycloakProxy(realm.url);
   object = `keycloakflow/${realm.realm}`;
   const config = join(folder, 'worker.yaml');
-  const inFile = (name: string, value: string) => {
-    writeFileSync(join(folder, name), value);
-    return { file: join(folder, name) };
-  };
-  const server = {
-    url: proxy.url,
-    plainHttp: true,
-    tokenRealm: realm.realm,
-    clientId: inFile('id', realm.clientId),
-    clientSecret: inFile('secret', realm.clientSecret),
-  };
+  const server = keycloakConfig(folder, realm, proxy.url);
   writeFileSync(config, JSON.stringify({ keycloak: { default: server }, listen: '127.0.0.1:0' }));
   mkdirSync(join(folder, 'desired'));
   writeFileSync(join(folder, 'desired', 'login.json'), JSON.stringify({ ...exampleInput(), realm: realm.realm }));

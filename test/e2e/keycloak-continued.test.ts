@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import {
 import type { keycloakFlowWorkflow } from '../../src/workflows/keycloak-flow/workflow.ts';
 import { exampleInput } from '../domain/keycloak-flow/world.ts';
 import { startKeycloakServer, type KeycloakServer } from '../doubles/keycloak-server.ts';
+import { keycloakConfig, secretFile } from '../lab/keycloak-config.ts';
 import { waitFor } from '../lab/wait.ts';
 import { startHastyTemporal, type HastyTemporal } from './hasty-temporal.ts';
 import { startCli, type RunningCli } from './start-cli.ts';
@@ -60,20 +61,10 @@ afterAll(async () => {
 
 beforeEach(async () => {
   keycloak = await startKeycloakServer();
-  const inFile = (name: string, value: string) => {
-    writeFileSync(join(folder, name), value);
-    return { file: join(folder, name) };
-  };
-  const server = {
-    url: keycloak.url,
-    plainHttp: true,
-    tokenRealm: keycloak.realm,
-    clientId: inFile('id', keycloak.clientId),
-    clientSecret: inFile('secret', keycloak.clientSecret),
-  };
-  const webhook = inFile('hook', `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
+  const server = keycloakConfig(folder, keycloak);
+  const webhook = secretFile(folder, 'hook', `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
   const config = { keycloak: { default: server }, notify: [{ webhook }], listen: '127.0.0.1:0' };
-  const { file } = inFile('worker.yaml', JSON.stringify(config));
+  const { file } = secretFile(folder, 'worker.yaml', JSON.stringify(config));
   worker = startCli(['worker', '--capabilities', 'keycloak-flow', '--config', file, '--log-level', 'error'], {
     TEMPORAL_ADDRESS: temporal.address,
   });

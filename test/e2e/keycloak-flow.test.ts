@@ -14,6 +14,7 @@ import {
 import type { keycloakFlowWorkflow } from '../../src/workflows/keycloak-flow/workflow.ts';
 import { exampleInput } from '../domain/keycloak-flow/world.ts';
 import { startKeycloakProxy, type KeycloakProxy } from '../doubles/keycloak-proxy.ts';
+import { keycloakConfig } from '../lab/keycloak-config.ts';
 import { createTestRealm, type TestRealm } from '../lab/keycloak-realm.ts';
 import { keycloakOf } from '../lab/parts/keycloak.ts';
 import { waitFor } from '../lab/wait.ts';
@@ -32,20 +33,10 @@ beforeAll(async () => {
   realm = await createTestRealm(await keycloakOf(lab));
   proxy = await startKeycloakProxy(realm.url);
   const config = join(folder, 'worker.yaml');
-  writeFileSync(join(folder, 'id'), realm.clientId);
-  writeFileSync(join(folder, 'secret'), realm.clientSecret);
   writeFileSync(
     config,
     JSON.stringify({
-      keycloak: {
-        default: {
-          url: proxy.url,
-          plainHttp: true,
-          tokenRealm: realm.realm,
-          clientId: { file: join(folder, 'id') },
-          clientSecret: { file: join(folder, 'secret') },
-        },
-      },
+      keycloak: { default: keycloakConfig(folder, realm, proxy.url) },
       clusters: { default: { kubeconfig: lab.kubeconfig } },
       listen: '127.0.0.1:0',
     }),

@@ -14,6 +14,7 @@ import type { keycloakFlowWorkflow } from '../../src/workflows/keycloak-flow/wor
 import { allowProbeClient, createProbeUsers, otpPolicy, probe } from '../activities/keycloak/probe-users.ts';
 import { exampleInput } from '../domain/keycloak-flow/world.ts';
 import { startKeycloakProxy } from '../doubles/keycloak-proxy.ts';
+import { keycloakConfig, secretFile } from '../lab/keycloak-config.ts';
 import { createTestRealm } from '../lab/keycloak-realm.ts';
 import { keycloakOf } from '../lab/parts/keycloak.ts';
 import { waitFor } from '../lab/wait.ts';
@@ -27,19 +28,9 @@ test('a candidate is proven by logins before it is offered, also when the worker
   const secrets = new Map<string, string>();
   const users = await createProbeUsers({ realm, secrets });
   await allowProbeClient(realm, users.clientId);
-  const inFile = (name: string, value: string) => {
-    writeFileSync(join(folder, name), value);
-    return { file: join(folder, name) };
-  };
   const config = join(folder, 'worker.yaml');
-  const server = {
-    url: proxy.url,
-    plainHttp: true,
-    tokenRealm: realm.realm,
-    clientId: inFile('id', realm.clientId),
-    clientSecret: inFile('secret', realm.clientSecret),
-  };
-  const named = [...secrets].map(([name, value]) => [name, inFile(name, value)] as const);
+  const server = keycloakConfig(folder, realm, proxy.url);
+  const named = [...secrets].map(([name, value]) => [name, secretFile(folder, name, value)] as const);
   writeFileSync(
     config,
     JSON.stringify({ keycloak: { default: server }, secrets: Object.fromEntries(named), listen: '127.0.0.1:0' }),

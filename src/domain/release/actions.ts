@@ -127,7 +127,6 @@ function writeDurations(record: Readonly<Record<string, unknown>>, fields: reado
   return written;
 }
 
-/** C0 and C1 controls: they steer the terminal of whoever reads them later. */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

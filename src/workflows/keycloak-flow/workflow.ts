@@ -10,7 +10,6 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Notification } from '../../domain/core/notification.ts';
 import { pack, unpack } from '../../domain/core/packed.ts';
 import { parseAction, type KeycloakFlowAction } from '../../domain/keycloak-flow/actions.ts';
 import { advanceRun } from '../../domain/keycloak-flow/advance-run.ts';
@@ -26,7 +25,8 @@ import { nextRunMs } from '../../domain/keycloak-flow/next-run.ts';
 import { isAskedByPerson, newRun, type RunCommand, type RunResult } from '../../domain/keycloak-flow/run.ts';
 import { keycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
 import { statusText } from '../../domain/keycloak-flow/status-text.ts';
-import { approvals, tell } from '../shared-activities.ts';
+import { approvals } from '../shared-activities.ts';
+import { createTelling } from '../telling.ts';
 import { execute } from './execute.ts';
 import {
   KEYCLOAK_FLOW_ACTIONS,
@@ -54,11 +54,11 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
   let calledOff = false;
   let underWay: CancellationScope | null = null;
   let published = '';
-  let untold = 0;
+  const telling = createTelling();
 
   const status = () => keycloakFlowStatus(state, Date.now());
   /** Nobody is being told or answered, so that nothing would be cut off. */
-  const quiet = (): boolean => untold === 0 && allHandlersFinished();
+  const quiet = (): boolean => telling.isQuiet() && allHandlersFinished();
   const continuing = (): boolean => workflowInfo().continueAsNewSuggested && quiet();
 
   setHandler(keycloakFlowStatusQuery, status);
@@ -134,17 +134,6 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
     published = key;
   }
 
-  /** Nothing waits until people have heard of it. */
-  function notify(said: Notification): void {
-    untold += 1;
-    void tell.notify
-      .executeWithOptions({ summary: `tell: ${said.what}` }, [said])
-      .catch(() => undefined)
-      .finally(() => {
-        untold -= 1;
-      });
-  }
-
   /** What came of a command; null where it was called off. Nobody calls off what a person asked for outright. */
   async function carryOut(command: Exclude<RunCommand, { do: 'done' }>): Promise<RunResult | null> {
     if (isAskedByPerson(command)) return execute(state, command);
@@ -177,7 +166,7 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
     }
     const finished = finishRun(state, run, Date.now());
     state = finished.state;
-    for (const said of finished.notifications) notify(said);
+    for (const said of finished.notifications) telling.notify(said);
     describe();
   }
 

@@ -40,7 +40,8 @@ import { statusText } from '../../domain/release/status-text.ts';
 import { releaseStatus, type ReleaseStatus } from '../../domain/release/status.ts';
 import { mayStart } from '../../domain/release/may-start.ts';
 import { releaseSearchAttributes } from './search-attributes.ts';
-import { approvals, tell } from '../shared-activities.ts';
+import { approvals } from '../shared-activities.ts';
+import { createTelling } from '../telling.ts';
 import { idle, read, write } from './activities.ts';
 import { writeOutcome } from './write-outcome.ts';
 import {
@@ -85,7 +86,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   let releasing = false;
   let starting = false;
   let owes = false;
-  let untold = 0;
+  const telling = createTelling();
   let published = '';
 
   const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
@@ -288,22 +289,14 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   }
 
   /** Nobody is being told or answered, so that nothing would be cut off. */
-  const quiet = (): boolean => untold === 0 && allHandlersFinished();
+  const quiet = (): boolean => telling.isQuiet() && allHandlersFinished();
   const continuing = (): boolean => workflowInfo().continueAsNewSuggested && quiet();
 
   /** Tells people once that they are waited for; nothing waits until they heard of it. */
   function notifyOfWait(): void {
     const { told, notification } = waitNotification(state);
     state = { ...state, told };
-    if (notification === null) return;
-    const summary = `tell: ${notification.what}`;
-    untold += 1;
-    void tell.notify
-      .executeWithOptions({ summary }, [notification])
-      .catch(() => undefined)
-      .finally(() => {
-        untold -= 1;
-      });
+    if (notification !== null) telling.notify(notification);
   }
 
   /** What is to be read, as it is wanted now. */

@@ -6,6 +6,7 @@ import { keycloakFlowId } from '../../../../src/workflows/keycloak-flow/messages
 import { createProbeUsers, allowProbeClient, otpPolicy, probe } from '../../../activities/keycloak/probe-users.ts';
 import { exampleInput } from '../../../domain/keycloak-flow/world.ts';
 import { ownNamespace } from '../../../e2e/own-namespace.ts';
+import { keycloakConfig, secretFile } from '../../keycloak-config.ts';
 import { createTestRealm, type TestRealm } from '../../keycloak-realm.ts';
 import { attachLab, type LabEnv } from '../../lab.ts';
 import { keycloakOf } from '../../parts/keycloak.ts';
@@ -91,19 +92,8 @@ function flowDocument(name: string, { realm }: TestRealm) {
 }
 
 function workerConfig(folder: string, realm: TestRealm, secrets: ReadonlyMap<string, string>) {
-  const inFile = (name: string, value: string) => {
-    writeFileSync(join(folder, name), value, { mode: 0o600 });
-    return { file: join(folder, name) };
-  };
-  const server = {
-    url: realm.url,
-    plainHttp: true,
-    tokenRealm: realm.realm,
-    clientId: inFile('client-id', realm.clientId),
-    clientSecret: inFile('client-secret', realm.clientSecret),
-  };
-  const named = [...secrets].map(([name, value]) => [name, inFile(name, value)] as const);
-  return { keycloak: { default: server }, secrets: Object.fromEntries(named) };
+  const named = [...secrets].map(([name, value]) => [name, secretFile(folder, name, value)] as const);
+  return { keycloak: { default: keycloakConfig(folder, realm) }, secrets: Object.fromEntries(named) };
 }
 
 async function terminate({ temporalAddress }: LabEnv, namespace: string, flow: string): Promise<void> {
