@@ -1,0 +1,57 @@
+import { checked, rebooted, returned, settled, uncordoned } from './after-reboot.ts';
+import { cordoned, drained, gatesBefore, lastCheck, lockTaken, primariesMoved } from './before-reboot.ts';
+import { lockLost, released, restored } from './end-visit.ts';
+import type { CampaignResult, VisitResult } from './result.ts';
+import type { CampaignState } from './state.ts';
+import type { Visit } from './visit.ts';
+
+/**
+ * Takes in what came of a command.
+ *
+ * @param now epoch milliseconds
+ */
+export function applyResult(state: CampaignState, result: CampaignResult, now: number): CampaignState {
+  switch (result.of) {
+    case 'woken':
+      return state;
+    case 'look':
+      return { ...state, observation: result.observation };
+    case 'page':
+      return { ...state, pages: state.pages.slice(1) };
+    default:
+      return state.visit === null ? state : ofVisit(state, state.visit, result, now);
+  }
+}
+
+function ofVisit(state: CampaignState, visit: Visit, result: VisitResult, now: number): CampaignState {
+  switch (result.of) {
+    case 'takeLock':
+      return lockTaken(state, visit, result, now);
+    case 'gatesBefore':
+      return gatesBefore(state, visit, result, now);
+    case 'cordon':
+      return cordoned(state, visit, result, now);
+    case 'movePrimaries':
+      return primariesMoved(state, visit, result, now);
+    case 'drain':
+      return drained(state, visit, result, now);
+    case 'lastCheck':
+      return lastCheck(state, visit, result, now);
+    case 'reboot':
+      return rebooted(state, visit, result, now);
+    case 'awaitReturn':
+      return returned(state, visit, result, now);
+    case 'checkNode':
+      return checked(state, visit, result, now);
+    case 'uncordon':
+      return uncordoned(state, visit, result, now);
+    case 'settle':
+      return settled(state, visit, result, now);
+    case 'restore':
+      return restored(state, visit, result, now);
+    case 'releaseLock':
+      return released(state, visit, result, now);
+    case 'lockLost':
+      return lockLost(state, visit, result.message, now);
+  }
+}

@@ -1,0 +1,119 @@
+import { formatDuration } from '../core/duration.ts';
+import { describeBlocking, judgeGates, type GateReading, type Override } from './gate.ts';
+import { giveUp, into, record, whyNot } from './move-visit.ts';
+import type { ResultOf } from './result.ts';
+import { sentinelId } from './sentinel.ts';
+import type { CampaignState } from './state.ts';
+import type { GivingUp, Visit } from './visit.ts';
+
+/** What came of P2 to P7: as long as nothing was sent to the node, each failure gives it back as it was found. */
+
+/** After a try that was refused. */
+export const retryMs = 60_000;
+
+/** P2. */
+export function lockTaken(
+  state: CampaignState,
+  visit: Visit,
+  result: ResultOf<'takeLock'>,
+  now: number,
+): CampaignState {
+  if (result.outcome === 'refused') {
+    const notBefore = { at: now + retryMs, message: result.message };
+    return { ...state, visit: null, holds: false, adopting: null, observation: null, notBefore };
+  }
+  const held = record({ ...state, holds: true, adopting: null }, now, 'write', result.message);
+  return visit.phase === 'Locking' ? into(held, visit, 'Gating', now) : held;
+}
+
+/** P3: not met, the lock is given back and nothing was changed. */
+export function gatesBefore(
+  state: CampaignState,
+  visit: Visit,
+  { readings, before, at }: ResultOf<'gatesBefore'>,
+  now: number,
+): CampaignState {
+  const { blocking, used } = judgeGates(readings, state.overrides, visit.node, visit.startedAt, now);
+  const read = { ...state, gates: readings };
+  if (before.kind === 'unmeasured') return notMet(read, visit, before.message, now);
+  if (blocking.length > 0) return notMet(read, visit, describeBlocking(blocking), now);
+  const passed = record(withUsed(read, used, visit, now), now, 'reading', gatesPassed(readings));
+  return into(passed, visit, 'Cordoning', now, { before: before.value, gatesAt: at });
+}
+
+/** P4. */
+export function cordoned(state: CampaignState, visit: Visit, result: ResultOf<'cordon'>, now: number): CampaignState {
+  if (result.outcome === 'refused') return notMet(state, visit, result.message, now, 'CordonRefused');
+  if (result.outcome === 'stale') return into(state, visit, 'Gating', now);
+  return into(record(state, now, 'write', result.message), visit, 'Moving', now);
+}
+
+/** P5. */
+export function primariesMoved(
+  state: CampaignState,
+  visit: Visit,
+  { verdict }: ResultOf<'movePrimaries'>,
+  now: number,
+): CampaignState {
+  if (verdict.kind !== 'pass') return giveUp(state, visit, 'PrimariesStay', whyNot(verdict), now);
+  return into(record(state, now, 'write', verdict.message ?? 'no primary is on the node'), visit, 'Draining', now);
+}
+
+/** P6. */
+export function drained(state: CampaignState, visit: Visit, result: ResultOf<'drain'>, now: number): CampaignState {
+  switch (result.outcome) {
+    case 'drained':
+      return into(record(state, now, 'write', result.message), visit, 'LastCheck', now);
+    case 'interrupted':
+      return state;
+    case 'blocked':
+      return giveUp(state, visit, 'DrainBlocked', result.message, now);
+  }
+}
+
+/** P7. The gates have discounted what our own drain did; everything else stops the campaign. */
+export function lastCheck(
+  state: CampaignState,
+  visit: Visit,
+  { readings, sentinel, at }: ResultOf<'lastCheck'>,
+  now: number,
+): CampaignState {
+  const { blocking, used } = judgeGates(readings, state.overrides, visit.node, visit.startedAt, now);
+  const read = { ...state, gates: readings };
+  if (sentinel.kind === 'unmeasured') return giveUp(read, visit, 'SentinelUnread', sentinel.message, now);
+  if (sentinel.value === null || sentinelId(sentinel.value) !== visit.sentinel) {
+    const message = `node ${visit.node} does not want this reboot any more`;
+    const givingUp: GivingUp = { reason: 'SentinelGone', message, keepLock: false };
+    return into(record(read, now, 'reading', message), visit, 'Restoring', now, { givingUp });
+  }
+  if (blocking.length > 0) return giveUp(read, visit, 'LastCheckFailed', describeBlocking(blocking), now);
+  const passed = record(withUsed(read, used, visit, now), now, 'reading', gatesPassed(readings));
+  return into(passed, visit, 'Rebooting', now, { rebootAt: now, gatesAt: at });
+}
+
+function notMet(
+  state: CampaignState,
+  visit: Visit,
+  message: string,
+  now: number,
+  reason = 'GatesNotMet',
+): CampaignState {
+  const givingUp: GivingUp = { reason, message, keepLock: false };
+  return into(record(state, now, 'reading', message), visit, 'Releasing', now, { givingUp });
+}
+
+function withUsed(state: CampaignState, used: readonly Override[], { startedAt }: Visit, now: number): CampaignState {
+  const fresh = used.filter(({ usedFor }) => usedFor === null);
+  const overrides = state.overrides.map((one) => (fresh.includes(one) ? { ...one, usedFor: startedAt } : one));
+  return fresh.reduce<CampaignState>(
+    (kept, { gate, by, reason, expiresAt }) => {
+      const message = `gate ${gate} is set aside by ${by}, who may do so for ${formatDuration(expiresAt - now)} more: ${reason}`;
+      return record(kept, now, 'override', message);
+    },
+    { ...state, overrides },
+  );
+}
+
+function gatesPassed(readings: readonly GateReading[]): string {
+  return `gates read: ${readings.map(({ gate, verdict }) => `${gate} ${verdict.kind}`).join(', ')}`;
+}

@@ -1,0 +1,42 @@
+import { retryMs } from './before-reboot.ts';
+import { into, record, stop } from './move-visit.ts';
+import type { ResultOf } from './result.ts';
+import type { CampaignState } from './state.ts';
+import type { Visit } from './visit.ts';
+
+/** A node that was not rebooted is as it was found. After a failure the lock stays, and a person is told. */
+export function restored(state: CampaignState, visit: Visit, result: ResultOf<'restore'>, now: number): CampaignState {
+  if (result.outcome === 'refused') return stop(state, visit, 'RestoreRefused', result.message, now);
+  const { givingUp } = visit;
+  const written = record(state, now, 'write', result.message);
+  if (givingUp?.keepLock !== true) return into(written, visit, 'Releasing', now);
+  const kept = { ...visit, phase: 'Restored' as const, since: now };
+  return stop(written, kept, givingUp.reason, givingUp.message, now);
+}
+
+/** P14: the turn is over. A node that was given back is not begun again at once. */
+export function released(
+  state: CampaignState,
+  visit: Visit,
+  result: ResultOf<'releaseLock'>,
+  now: number,
+): CampaignState {
+  const { givingUp, personNext, node } = visit;
+  const how = givingUp === null ? 'was rebooted' : `was given back: ${givingUp.message}`;
+  const ended = record(
+    { ...state, visit: null, holds: false, observation: null, personNext },
+    now,
+    'outcome',
+    `node ${node} ${how}; ${result.message}`,
+  );
+  if (givingUp !== null) return { ...ended, notBefore: { at: now + retryMs, message: givingUp.message } };
+  // A yes to one node is used up by its reboot; one to all of them covers the others still.
+  const approvals = state.approvals.filter(({ covers }) => Object.keys(covers).some((covered) => covered !== node));
+  return { ...ended, approvals };
+}
+
+/** The lock is not ours any more: whoever took it decides now, and nothing more is done to the node. */
+export function lockLost(state: CampaignState, visit: Visit, message: string, now: number): CampaignState {
+  const text = `${message}. Nothing more is done to node ${visit.node}, which was in phase ${visit.phase}`;
+  return { ...stop({ ...state, holds: false }, visit, 'LockLost', text, now), visit: null };
+}

@@ -1,0 +1,81 @@
+import { appendEvidence } from '../core/evidence.ts';
+import { notification } from '../core/notification.ts';
+import type { Verdict } from '../core/verdict.ts';
+import { handCommands } from './by-hand.ts';
+import type { CampaignState } from './state.ts';
+import { inPhase, type GivingUp, type Visit, type VisitPhase } from './visit.ts';
+
+/** The steps that a campaign's state is made to take; each leaves its line in the evidence. */
+
+/** @param now epoch milliseconds */
+export function record(
+  state: CampaignState,
+  now: number,
+  kind: 'reading' | 'write' | 'outcome' | 'notVerified' | 'override',
+  message: string,
+): CampaignState {
+  return { ...state, evidence: appendEvidence(state.evidence, now, kind, message) };
+}
+
+/** The visit goes on to another phase. */
+export function into(
+  state: CampaignState,
+  visit: Visit,
+  phase: VisitPhase,
+  now: number,
+  changes: Partial<Visit> = {},
+): CampaignState {
+  return { ...state, visit: inPhase(visit, phase, now, changes) };
+}
+
+/** The visit on its way back, as far as it can still be given back; null from the reboot on. */
+export function givenBack(visit: Visit, givingUp: GivingUp, now: number): Visit | null {
+  switch (visit.phase) {
+    case 'Locking':
+    case 'Gating':
+      return inPhase(visit, 'Releasing', now, { givingUp });
+    case 'Cordoning':
+    case 'Moving':
+    case 'Draining':
+    case 'LastCheck':
+      return inPhase(visit, 'Restoring', now, { givingUp });
+    default:
+      return null;
+  }
+}
+
+/** A failure before the reboot: the node is given back as it was found, the lock is kept, and then a person is told. */
+export function giveUp(
+  state: CampaignState,
+  visit: Visit,
+  reason: string,
+  message: string,
+  now: number,
+): CampaignState {
+  const given = givenBack(visit, { reason, message, keepLock: true }, now);
+  if (given === null) return stop(state, visit, reason, message, now);
+  return record({ ...state, visit: given }, now, 'outcome', `${reason}: ${message}`);
+}
+
+/** Only a person lets it go on. Lock and node stay as they are, and the person is told how to go on without Holdfast. */
+export function stop(state: CampaignState, visit: Visit, reason: string, message: string, now: number): CampaignState {
+  const stopped = record(
+    { ...state, visit, stopped: { reason, message, at: now } },
+    now,
+    'outcome',
+    `${reason}: ${message}`,
+  );
+  return page(stopped, visit, reason, `${message}. By hand: ${handCommands(visit).join(' ; ')}`, now);
+}
+
+/** A person is wanted now. Nothing goes on before the page is delivered. */
+export function page(state: CampaignState, { node }: Visit, what: string, text: string, now: number): CampaignState {
+  const told = notification(what, 'page', `NodeReboot/${state.name}, node ${node}`, text, `${node}/${now}`);
+  return { ...state, pages: [...state.pages, told] };
+}
+
+/** Why a verdict does not pass, in words. */
+export function whyNot(verdict: Verdict): string {
+  if (verdict.kind === 'pass') return verdict.message ?? 'it passed';
+  return verdict.kind === 'unmeasured' ? `unmeasured: ${verdict.message}` : verdict.message;
+}

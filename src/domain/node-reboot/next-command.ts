@@ -1,0 +1,92 @@
+import type { CampaignCommand, StepName, Waiting } from './command.ts';
+import type { LockRecord } from './lock.ts';
+import { nextVisit } from './next-visit.ts';
+import type { CampaignState } from './state.ts';
+import type { Visit } from './visit.ts';
+
+/** Readings of gates are made anew when they are older. */
+const freshMs = 60_000;
+
+/**
+ * What is to be done next. A pure function of state and time, asked again after every answer and every message.
+ *
+ * @param now epoch milliseconds
+ */
+export function nextCommand(state: CampaignState, now: number): CampaignCommand {
+  const page = state.pages[0];
+  if (page !== undefined) return { do: 'page', page };
+  if (state.stopped !== null) return waitFor(state, { kind: 'person', ...state.stopped }, now);
+  if (state.visit !== null) return visitCommand(state, state.visit, now);
+  if (state.cancel !== null) return { do: 'done' };
+  if (state.spec.suspend || state.paused !== null) return waitFor(state, { kind: 'resume' }, now);
+  if (state.observation === null) return { do: 'look' };
+  return startOrWait(state, now);
+}
+
+/** The command of a phase, as long as it is this node's turn. */
+function visitCommand(state: CampaignState, visit: Visit, now: number): CampaignCommand {
+  const record = lockRecord(state, visit);
+  if (!state.holds) return { do: 'takeLock', record, replaces: state.adopting };
+  const { spec } = state;
+  const step = (name: StepName, deadline = Number.MAX_SAFE_INTEGER): CampaignCommand => ({
+    do: name,
+    record,
+    deadline,
+  });
+  switch (visit.phase) {
+    case 'Locking':
+    case 'Gating':
+      return { do: 'gatesBefore', record };
+    case 'Cordoning':
+      return step('cordon', (visit.gatesAt ?? 0) + freshMs);
+    case 'Moving':
+      return step('movePrimaries', visit.since + spec.moveTimeout);
+    case 'Draining':
+      return step('drain', visit.since + spec.drain.timeout);
+    case 'LastCheck':
+      return { do: 'lastCheck', record };
+    case 'Rebooting':
+      return step('reboot', (visit.gatesAt ?? 0) + freshMs);
+    case 'Returning':
+      // A node that is known to hang is watched for as long as it takes.
+      return step('awaitReturn', visit.hungSince === null ? visit.since + spec.returnTimeout : undefined);
+    case 'Checking':
+      return step('checkNode', visit.since + spec.settleDeadline);
+    case 'Uncordoning':
+      return step('uncordon');
+    case 'Settling':
+      return step('settle', visit.since + spec.settleDeadline);
+    case 'Releasing':
+      return step('releaseLock');
+    case 'Restoring':
+      return step('restore');
+    case 'Restored':
+      return waitFor(state, { kind: 'person', reason: 'Restored', message: visit.givingUp?.message ?? '' }, now);
+  }
+}
+
+/** Between turns, when nothing could begin: what is waited for. */
+function startOrWait(state: CampaignState, now: number): CampaignCommand {
+  const { notBefore } = state;
+  if (notBefore !== null && now < notBefore.at) {
+    return { do: 'wait', for: { kind: 'unmeasured', message: notBefore.message }, until: notBefore.at };
+  }
+  const begun = nextVisit(state, now);
+  return 'visit' in begun ? { do: 'look' } : waitFor(state, begun.waiting, now);
+}
+
+function lockRecord({ name, run }: CampaignState, visit: Visit): LockRecord {
+  return { campaign: name, run, visit, reason: reasonOf(visit) };
+}
+
+function reasonOf({ node, phase, givingUp, hungSince }: Visit): string {
+  if (givingUp !== null) return `node ${node} is given back: ${givingUp.message}`;
+  if (hungSince !== null) return `node ${node} hangs since ${new Date(hungSince).toISOString()}`;
+  return `node ${node} is being rebooted (${phase})`;
+}
+
+function waitFor(state: CampaignState, waiting: Waiting, now: number): CampaignCommand {
+  const until =
+    waiting.kind === 'window' ? Math.min(waiting.opensAt, now + state.spec.interval) : now + state.spec.interval;
+  return { do: 'wait', for: waiting, until };
+}

@@ -1,0 +1,55 @@
+/** A node of the cluster, as the API server tells of it. */
+export interface NodeReading {
+  readonly name: string;
+  readonly uid: string;
+  readonly ready: boolean;
+  /** When the kubelet last wrote that it is Ready or not, epoch milliseconds; null where nothing says. */
+  readonly heartbeatAt: number | null;
+  readonly unschedulable: boolean;
+  /** Who of us has cordoned it; null where it carries no mark of Holdfast. */
+  readonly cordonedBy: CordonMark | null;
+  readonly bootId: string;
+  readonly kernel: string;
+  /** Bytes. */
+  readonly memory: number;
+}
+
+/** What the mark on a node says: which run of which campaign has cordoned it. */
+export interface CordonMark {
+  readonly campaign: string;
+  readonly run: string;
+}
+
+/** @returns the mark as the value of its annotation */
+export function formatMark({ campaign, run }: CordonMark): string {
+  return `${campaign}/${run}`;
+}
+
+/** Reads a mark. One that cannot be read is somebody's all the same: it is never ours. */
+export function parseMark(value: string): CordonMark {
+  const slash = value.indexOf('/');
+  return slash < 0 ? { campaign: value, run: '' } : { campaign: value.slice(0, slash), run: value.slice(slash + 1) };
+}
+
+/** A node that is out, and how. */
+export interface NodeOut {
+  readonly node: string;
+  readonly why: 'NotReady' | 'Cordoned';
+  readonly message: string;
+}
+
+/**
+ * The nodes that are out for any reason, apart from the one whose turn it is: each of them keeps every other node up.
+ *
+ * @param except the node whose turn it is; null where it is nobody's
+ */
+export function nodesOut(nodes: readonly NodeReading[], except: string | null): readonly NodeOut[] {
+  return nodes.filter(({ name }) => name !== except).flatMap(outOf);
+}
+
+function outOf({ name, ready, unschedulable, cordonedBy }: NodeReading): NodeOut[] {
+  if (!ready) return [{ node: name, why: 'NotReady', message: `node ${name} is not Ready` }];
+  if (!unschedulable) return [];
+  const by = cordonedBy === null ? 'somebody' : `campaign ${cordonedBy.campaign}`;
+  return [{ node: name, why: 'Cordoned', message: `node ${name} is cordoned by ${by}` }];
+}

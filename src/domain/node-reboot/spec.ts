@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { approverSchema } from '../core/approver.ts';
+import { duration } from '../core/duration.ts';
+import { modeSchema } from '../core/mode.ts';
+import { windowSchema } from '../core/window.ts';
+import { gatesSchema } from './gates-spec.ts';
+import { parseKernel } from './kernel.ts';
+
+/**
+ * The spec of a NodeReboot as people keep it in git. Durations are written in Go's form and read as milliseconds. Strict
+ * throughout. It names no command: what reboots a node from outside is named in the worker's configuration.
+ */
+
+const dnsLabel = z
+  .string()
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits and -')
+  .max(63);
+const dnsName = z
+  .string()
+  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits, - and .')
+  .max(253);
+
+const kernelSchema = z
+  .string()
+  .refine((text) => parseKernel(text) !== null, 'expected a kernel release such as 6.13 or 6.14.0-37');
+
+const selectorSchema = z.strictObject({
+  matchLabels: z
+    .record(z.string().min(1).max(317), z.string().max(63))
+    .refine((labels) => Object.keys(labels).length > 0, 'expected one label at least'),
+});
+
+const drainSchema = z.strictObject({
+  timeout: duration({ min: 1_000 }).prefault('15m').describe('For all pods of a node together.'),
+  deleteEmptyDirData: z.boolean().default(false).describe('Evict pods with an emptyDir, whose data is lost.'),
+  deleteBarePods: z.boolean().default(false).describe('Delete pods that nothing creates anew.'),
+});
+
+const incumbentSchema = z.strictObject({
+  namespace: dnsLabel.default('kube-system'),
+  daemonSet: dnsName.default('kured'),
+  lockAnnotation: z.string().min(1).max(317).default('weave.works/kured-node-lock'),
+});
+
+const methodSchema = z.union([
+  z.strictObject({
+    pod: z.strictObject({}).describe('A privileged pod on the node itself, with the image of the worker.'),
+  }),
+  z.strictObject({
+    command: dnsName.describe(
+      "One of the worker's reboot commands by its name, such as a call of SSH, a BMC or Talos.",
+    ),
+  }),
+]);
+
+/** The `spec` of a NodeReboot document. */
+export const nodeRebootSpec = z
+  .strictObject({
+    mode: modeSchema.default('Shadow'),
+    suspend: z.boolean().default(false).describe('Stops all looking, and everything that has not begun.'),
+    cluster: dnsName.default('default').describe("One of the worker's configured clusters."),
+    nodes: z.array(dnsName).min(1).max(500).optional().describe('The nodes, in the order in which they go.'),
+    selector: selectorSchema.optional().describe('The nodes by their labels, in the order of their names.'),
+    neverFirst: z
+      .array(dnsName)
+      .max(500)
+      .default([])
+      .describe('Nodes that are not to be the first to boot a kernel that no node of the campaign runs yet.'),
+    interval: duration({ min: 10_000 }).prefault('15m').describe('Between looks while nothing is to be done.'),
+    windows: z.array(windowSchema).min(1).max(50).optional().describe('When a node may start [always].'),
+    worstCase: duration({ min: 60_000 })
+      .prefault('1h')
+      .describe('What one node may take: nothing starts that may not end within its window.'),
+    approval: z.enum(['None', 'PerCampaign', 'PerNode']).default('PerNode'),
+    approvers: z.array(approverSchema).min(1).max(100).optional(),
+    drain: drainSchema.prefault({}),
+    moveTimeout: duration({ min: 1_000 }).prefault('5m').describe('For database primaries to leave the node.'),
+    returnTimeout: duration({ min: 1_000 }).prefault('15m').describe('From the reboot until the node is back.'),
+    readyHold: duration({ min: 0 }).prefault('2m').describe('How long the node must be Ready without a break.'),
+    settleDeadline: duration({ min: 1_000 }).prefault('2h').describe('For everything to be healthy again.'),
+    releaseDelay: duration({ min: 0 }).prefault('30m').describe('From the uncordon until the next node may go.'),
+    kernelFloor: kernelSchema.optional().describe('A node that comes back with an older kernel stays cordoned.'),
+    memoryFloor: z
+      .int()
+      .min(1)
+      .max(100)
+      .default(90)
+      .describe('Percent of its memory before, below which a node that comes back stays cordoned.'),
+    gates: gatesSchema.prefault({}),
+    incumbents: z.array(incumbentSchema).max(10).default([]).describe('Reboot daemons that Holdfast replaces.'),
+    method: methodSchema.prefault({ pod: {} }),
+  })
+  .superRefine((spec, context) => {
+    if ((spec.nodes === undefined) === (spec.selector === undefined)) {
+      context.addIssue({ code: 'custom', path: ['nodes'], message: 'expected either nodes or selector' });
+    }
+    const seen = new Set<string>();
+    for (const [index, node] of (spec.nodes ?? []).entries()) {
+      if (seen.has(node)) {
+        context.addIssue({ code: 'custom', path: ['nodes', index], message: `node "${node}" is named already` });
+      }
+      seen.add(node);
+    }
+    for (const [index, node] of spec.neverFirst.entries()) {
+      if (spec.nodes !== undefined && !seen.has(node)) {
+        const message = `node "${node}" is none of spec.nodes, so that it never goes at all`;
+        context.addIssue({ code: 'custom', path: ['neverFirst', index], message });
+      }
+    }
+    if (spec.nodes !== undefined && spec.nodes.every((node) => spec.neverFirst.includes(node))) {
+      const message = 'no node may be the first, so that none would ever go';
+      context.addIssue({ code: 'custom', path: ['neverFirst'], message });
+    }
+  });
+
+/** A NodeReboot's spec after parsing: defaults filled in, durations in milliseconds. Plain JSON. */
+export type NodeRebootSpec = z.output<typeof nodeRebootSpec>;
+/** A NodeReboot's spec as written. */
+export type NodeRebootSpecInput = z.input<typeof nodeRebootSpec>;
