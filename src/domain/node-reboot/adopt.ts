@@ -12,7 +12,7 @@ export function adopted(visit: Visit, now: number): Visit {
   switch (visit.phase) {
     case 'Locking':
     case 'Gating':
-      return inPhase(taken, 'Releasing', now, { givingUp });
+      return inPhase(taken, visit.before === null ? 'Releasing' : 'Restoring', now, { givingUp });
     case 'Cordoning':
     case 'Moving':
     case 'Draining':

@@ -26,7 +26,7 @@ export function lockTaken(
   return visit.phase === 'Locking' ? into(held, visit, 'Gating', now) : held;
 }
 
-/** P3: not met, the lock is given back and nothing was changed. */
+/** P3: not met, the lock is given back. A cordon may have been tried already, when the gates are read anew for it. */
 export function gatesBefore(
   state: CampaignState,
   visit: Visit,
@@ -99,7 +99,9 @@ function notMet(
   reason = 'GatesNotMet',
 ): CampaignState {
   const givingUp: GivingUp = { reason, message, keepLock: false };
-  return into(record(state, now, 'reading', message), visit, 'Releasing', now, { givingUp });
+  // Once a cordon was tried, one that comes late could still take effect: then it is taken back first.
+  const phase = visit.before === null ? 'Releasing' : 'Restoring';
+  return into(record(state, now, 'reading', message), visit, phase, now, { givingUp });
 }
 
 function withUsed(state: CampaignState, used: readonly Override[], { startedAt }: Visit, now: number): CampaignState {

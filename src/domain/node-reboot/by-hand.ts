@@ -3,6 +3,9 @@ import type { Visit } from './visit.ts';
 /** Where the cordon of Holdfast is told from that of others, as an annotation of the node. */
 export const cordonMark = 'holdfast.dev/cordoned-by';
 
+/** When the visit began that last gave the node back, as an annotation: a cordon of it that comes late is refused. */
+export const lastVisitMark = 'holdfast.dev/last-visit';
+
 /** The namespace and the name of the lock in every cluster. */
 export const lockName = { namespace: 'holdfast', name: 'node-reboot-lock' } as const;
 
@@ -22,6 +25,8 @@ export function handCommands(visit: Visit): readonly string[] {
   switch (visit.phase) {
     case 'Locking':
     case 'Gating':
+      // The gates may be read anew for a cordon that was tried before.
+      return before === null ? [releaseLockByHand] : [...uncordon, releaseLockByHand];
     case 'Settling':
     case 'Releasing':
     case 'Restored':

@@ -13,7 +13,7 @@ export type CampaignCommand =
   | { readonly do: 'takeLock'; readonly record: LockRecord; readonly replaces: LockRecord | null }
   /** Read the gates, and how the node is before anything is done to it; after the drain once more. */
   | { readonly do: 'gatesBefore' | 'lastCheck'; readonly record: LockRecord }
-  | { readonly do: StepName; readonly record: LockRecord; readonly deadline: number }
+  | StepCommand
   | { readonly do: 'done' };
 
 /**
@@ -31,6 +31,11 @@ export type StepName =
   | 'settle'
   | 'restore'
   | 'releaseLock';
+
+/** A step, and until when: epoch milliseconds. */
+export type StepCommand = {
+  [K in StepName]: { readonly do: K; readonly record: LockRecord; readonly deadline: number };
+}[StepName];
 
 /** What a campaign waits for. */
 export type Waiting =

@@ -131,8 +131,12 @@ export function mayTakeLock({ holder }: LockReading, record: LockRecord, replace
       ? { ok: true }
       : { ok: false, message: 'the lock that was to be taken over is free by now' };
   }
-  if (holder.run === record.run && isSameVisit(holder, record)) return { ok: true };
-  if (replaces !== null && holder.run === replaces.run && isSameVisit(holder, replaces)) return { ok: true };
+  if (holder.run === record.run && isSameVisit(holder, record) && holder.visit.step <= record.visit.step) {
+    return { ok: true };
+  }
+  // A worker that was taken for dead may have gone on since: then what it did is read first.
+  const asSeen = replaces !== null && holder.run === replaces.run && holder.visit.step === replaces.visit.step;
+  if (asSeen && isSameVisit(holder, replaces)) return { ok: true };
   const { campaign, visit } = holder;
   return { ok: false, message: `the lock is held by campaign ${campaign}, which is at ${visit.node} (${visit.phase})` };
 }

@@ -33,7 +33,7 @@ export function givenBack(visit: Visit, givingUp: GivingUp, now: number): Visit 
   switch (visit.phase) {
     case 'Locking':
     case 'Gating':
-      return inPhase(visit, 'Releasing', now, { givingUp });
+      return inPhase(visit, visit.before === null ? 'Releasing' : 'Restoring', now, { givingUp });
     case 'Cordoning':
     case 'Moving':
     case 'Draining':

@@ -6,13 +6,20 @@ export interface NodeReading {
   /** When the kubelet last wrote that it is Ready or not, epoch milliseconds; null where nothing says. */
   readonly heartbeatAt: number | null;
   readonly unschedulable: boolean;
+  /** Whose write made it unschedulable, as managedFields tell; null where nobody's did, or nothing tells. */
+  readonly cordonManager: string | null;
   /** Who of us has cordoned it; null where it carries no mark of Holdfast. */
   readonly cordonedBy: CordonMark | null;
+  /** When the visit began that last gave the node back, epoch milliseconds; null where none has. */
+  readonly lastVisitAt: number | null;
   readonly bootId: string;
   readonly kernel: string;
   /** Bytes. */
   readonly memory: number;
 }
+
+/** How the API server names our writes of a cordon, apart from those of people. */
+export const cordonManager = 'holdfast-node-reboot';
 
 /** What the mark on a node says: which run of which campaign has cordoned it. */
 export interface CordonMark {

@@ -1,20 +1,30 @@
 import { fail, pass, type Reading, type Verdict } from '../../core/verdict.ts';
 import { nodesOut, type NodeReading } from '../node.ts';
-import type { GateReading } from '../gate.ts';
+import { cordonMark } from '../by-hand.ts';
+import type { GateReading, GateStage } from '../gate.ts';
 
 /**
  * Every other node of the cluster is Ready and nobody has cordoned it. It cannot be forced: one node out is what a quorum of
  * three bears.
  *
  * @param turn the node whose turn it is: apart from this one all must be in
+ * @param stage before the cordon the node itself must not carry a mark either: nobody would know who is to take it off
  */
-export function nodesGate(nodes: Reading<readonly NodeReading[]>, turn: string): GateReading {
-  return { gate: 'nodes', verdict: judge(nodes, turn), lift: 'bring the node back, or uncordon it, and wait' };
+export function nodesGate(nodes: Reading<readonly NodeReading[]>, turn: string, stage: GateStage): GateReading {
+  return { gate: 'nodes', verdict: judge(nodes, turn, stage), lift: 'bring the node back, or uncordon it, and wait' };
 }
 
-function judge(nodes: Reading<readonly NodeReading[]>, turn: string): Verdict {
+function judge(nodes: Reading<readonly NodeReading[]>, turn: string, stage: GateStage): Verdict {
   if (nodes.kind === 'unmeasured') return nodes;
-  if (!nodes.value.some(({ name }) => name === turn)) return fail('NodeGone', `the cluster has no node ${turn}`);
+  const own = nodes.value.find(({ name }) => name === turn);
+  if (own === undefined) return fail('NodeGone', `the cluster has no node ${turn}`);
+  if (stage === 'before' && own.cordonedBy !== null) {
+    const { campaign } = own.cordonedBy;
+    return fail(
+      'LeftCordoned',
+      `node ${turn} carries the mark of campaign ${campaign}, whose lock is gone: look at it, then kubectl uncordon ${turn} && kubectl annotate node ${turn} ${cordonMark}-`,
+    );
+  }
   const out = nodesOut(nodes.value, turn);
   if (out.length > 0) return fail('NodeOut', out.map(({ message }) => message).join(', '));
   return pass(`${nodes.value.length} nodes are Ready`);
