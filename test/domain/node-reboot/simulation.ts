@@ -1,5 +1,5 @@
 import { advanceCampaign, type Advanced } from '../../../src/domain/node-reboot/advance-campaign.ts';
-import { parseAction, type NodeRebootAction } from '../../../src/domain/node-reboot/actions.ts';
+import { parseAction } from '../../../src/domain/node-reboot/actions.ts';
 import { applyAction } from '../../../src/domain/node-reboot/apply-action.ts';
 import { applyResult } from '../../../src/domain/node-reboot/apply-result.ts';
 import { cordonMark, releaseLockByHand } from '../../../src/domain/node-reboot/by-hand.ts';
