@@ -1,4 +1,5 @@
 export { keycloakFlowWorkflow } from './keycloak-flow/workflow.ts';
+export { nodeRebootWorkflow } from './node-reboot/workflow.ts';
 export { planKeycloakFlow } from './keycloak-flow/plan.ts';
 export { planRelease } from './release/plan.ts';
 export { releaseRollout } from './release/rollout.ts';

@@ -49,3 +49,15 @@ export type Waiting =
   | { readonly kind: 'refused'; readonly node: string; readonly reason: string; readonly message: string }
   | { readonly kind: 'unmeasured'; readonly message: string }
   | { readonly kind: 'person'; readonly reason: string; readonly message: string };
+
+/** What waits or reads on and on; every other command ends by itself within moments, and is awaited. */
+const interruptible: readonly CampaignCommand['do'][] = ['wait', 'drain', 'awaitReturn', 'checkNode', 'settle'];
+
+/** Whether a command that is under way is to be cut short, now that another one is due. */
+export function isInterruptedBy(underWay: CampaignCommand, due: CampaignCommand): boolean {
+  if (!interruptible.includes(underWay.do)) return false;
+  if (underWay.do !== due.do) return true;
+  // A wait for something else waits for other things to change.
+  if (underWay.do === 'wait' && due.do === 'wait') return underWay.for.kind !== due.for.kind;
+  return 'record' in underWay && 'record' in due && underWay.record.visit.step !== due.record.visit.step;
+}

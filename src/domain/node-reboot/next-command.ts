@@ -15,10 +15,10 @@ const freshMs = 60_000;
 export function nextCommand(state: CampaignState, now: number): CampaignCommand {
   const page = state.pages[0];
   if (page !== undefined) return { do: 'page', page };
-  if (state.stopped !== null) return waitFor(state, { kind: 'person', ...state.stopped }, now);
+  if (state.stopped !== null) return waitFor({ kind: 'person', ...state.stopped }, now);
   if (state.visit !== null) return visitCommand(state, state.visit, now);
   if (state.cancel !== null) return { do: 'done' };
-  if (state.spec.suspend || state.paused !== null) return waitFor(state, { kind: 'resume' }, now);
+  if (state.spec.suspend || state.paused !== null) return waitFor({ kind: 'resume' }, now);
   if (state.observation === null) return { do: 'look' };
   return startOrWait(state, now);
 }
@@ -61,7 +61,7 @@ function visitCommand(state: CampaignState, visit: Visit, now: number): Campaign
     case 'Restoring':
       return step('restore');
     case 'Restored':
-      return waitFor(state, { kind: 'person', reason: 'Restored', message: visit.givingUp?.message ?? '' }, now);
+      return waitFor({ kind: 'person', reason: 'Restored', message: visit.givingUp?.message ?? '' }, now);
   }
 }
 
@@ -72,7 +72,7 @@ function startOrWait(state: CampaignState, now: number): CampaignCommand {
     return { do: 'wait', for: { kind: 'unmeasured', message: notBefore.message }, until: notBefore.at };
   }
   const begun = nextVisit(state, now);
-  return 'visit' in begun ? { do: 'look' } : waitFor(state, begun.waiting, now);
+  return 'visit' in begun ? { do: 'look' } : waitFor(begun.waiting, now);
 }
 
 function lockRecord({ name, run }: CampaignState, visit: Visit): LockRecord {
@@ -85,8 +85,10 @@ function reasonOf({ node, phase, givingUp, hungSince }: Visit): string {
   return `node ${node} is being rebooted (${phase})`;
 }
 
-function waitFor(state: CampaignState, waiting: Waiting, now: number): CampaignCommand {
-  const until =
-    waiting.kind === 'window' ? Math.min(waiting.opensAt, now + state.spec.interval) : now + state.spec.interval;
-  return { do: 'wait', for: waiting, until };
+/** A wait ends by itself now and then, so that what it knows is read anew. */
+const longestWaitMs = 6 * 60 * 60 * 1_000;
+
+function waitFor(waiting: Waiting, now: number): CampaignCommand {
+  const until = now + longestWaitMs;
+  return { do: 'wait', for: waiting, until: waiting.kind === 'window' ? Math.min(waiting.opensAt, until) : until };
 }

@@ -68,7 +68,7 @@ export function judgeReboot(
 
 /** The mark goes; the cordon too, unless it is that of a person. */
 export type UncordonJudgement =
-  Exclude<NodeWriteJudgement, { kind: 'write' | 'stale' }> | { readonly kind: 'write'; readonly uncordon: boolean };
+  { readonly kind: 'refused'; readonly message: string } | { readonly kind: 'write'; readonly uncordon: boolean };
 
 /**
  * P11, and the way back before a reboot. A cordon is taken back only where it carries our mark; after a reboot only on the

@@ -1,0 +1,174 @@
+import { read, unmeasured, type Reading } from '../../domain/core/verdict.ts';
+import { cordonManager } from '../../domain/node-reboot/node.ts';
+import type { KubeObject, KubernetesPort } from '../kubernetes/port.ts';
+import { sleep } from '../release/wait-context.ts';
+import { answered } from './lock.ts';
+
+/** A one-shot pod on a node, in whose host's namespaces a script is run. */
+export interface HostPod {
+  /** Tells one from another: a pod of the same name is the same pod, and is never made a second time. */
+  readonly name: string;
+  readonly node: string;
+  readonly image: string;
+  readonly script: string;
+  /** After so long the kubelet ends it. */
+  readonly deadlineSeconds: number;
+}
+
+export interface PodObject extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+  readonly status?: {
+    readonly phase?: string;
+    readonly message?: string;
+    readonly containerStatuses?: readonly {
+      readonly state?: {
+        readonly terminated?: { readonly exitCode: number; readonly message?: string };
+        readonly waiting?: { readonly reason?: string; readonly message?: string };
+      };
+    }[];
+  };
+}
+
+/** Where the pods of Holdfast run on hosts. */
+export const hostNamespace = 'holdfast';
+
+const pauseMs = 500;
+
+/** Creates the pod, unless it is there already. @returns whether it is there now */
+export async function placeHostPod(
+  port: KubernetesPort,
+  pod: HostPod,
+  signal: AbortSignal,
+): Promise<Reading<'placed' | 'was there'>> {
+  for (;;) {
+    const outcome = await port.create(hostPodManifest(pod), { fieldManager: cordonManager });
+    signal.throwIfAborted();
+    switch (outcome.kind) {
+      case 'written':
+        return read('placed');
+      case 'conflict':
+        return read('was there');
+      case 'denied':
+      case 'missing':
+      case 'invalid':
+        return unmeasured(
+          `pod ${pod.name}`,
+          'API server',
+          outcome.kind === 'invalid' ? 'error' : outcome.kind,
+          outcome.message,
+        );
+      case 'unknown':
+        await sleep(outcome.retryAfterMs ?? pauseMs, signal);
+    }
+  }
+}
+
+/** Runs a script that only reads on a host, and gives back what it printed. The pod is gone afterwards. */
+export async function askHost(
+  port: KubernetesPort,
+  pod: HostPod,
+  clock: () => number,
+  signal: AbortSignal,
+): Promise<Reading<string>> {
+  const placed = await placeHostPod(port, pod, signal);
+  if (placed.kind === 'unmeasured') return placed;
+  try {
+    return await awaitReport(port, pod, clock, signal);
+  } finally {
+    await removeHostPod(port, pod.name);
+  }
+}
+
+/** Whether a pod is there, and was there: it is kept until the turn of its node is over. */
+export function readHostPod(port: KubernetesPort, name: string, signal: AbortSignal): Promise<Reading<PodObject>> {
+  return answered(() => port.get<PodObject>(podRef(name), { signal }), signal);
+}
+
+export async function removeHostPod(port: KubernetesPort, name: string): Promise<void> {
+  await port.delete(podRef(name), { propagationPolicy: 'Background', gracePeriodSeconds: 0 });
+}
+
+async function awaitReport(
+  port: KubernetesPort,
+  { name, node, deadlineSeconds }: HostPod,
+  clock: () => number,
+  signal: AbortSignal,
+) {
+  const giveUpAt = clock() + deadlineSeconds * 1_000;
+  const what = `what host ${node} says of itself`;
+  for (;;) {
+    const found = await answered(() => port.get<PodObject>(podRef(name), { signal }), signal);
+    if (found.kind === 'unmeasured') return found;
+    const { state } = found.value.status?.containerStatuses?.[0] ?? {};
+    if (state?.terminated !== undefined) {
+      const { exitCode, message = '' } = state.terminated;
+      if (exitCode === 0) return read(message);
+      return unmeasured(
+        what,
+        'a pod on it',
+        'error',
+        `the pod on node ${node} ended with exit code ${exitCode}: ${message.slice(0, 300)}`,
+      );
+    }
+    if (found.value.status?.phase === 'Failed') {
+      return unmeasured(
+        what,
+        'a pod on it',
+        'error',
+        `the pod on node ${node} failed: ${found.value.status.message ?? 'nothing says why'}`,
+      );
+    }
+    if (clock() >= giveUpAt) {
+      const why =
+        state?.waiting?.message ?? state?.waiting?.reason ?? `it is ${found.value.status?.phase ?? 'nowhere'}`;
+      return unmeasured(
+        what,
+        'a pod on it',
+        'timeout',
+        `the pod on node ${node} did not end in ${deadlineSeconds} s: ${why}`,
+      );
+    }
+    await sleep(pauseMs, signal);
+  }
+}
+
+/**
+ * Bound to its node by name, past the scheduler and past the cordon; tolerates every taint. What the script prints becomes
+ * the container's termination message, which the API server shows without anybody reading logs.
+ */
+function hostPodManifest({
+  name,
+  node,
+  image,
+  script,
+  deadlineSeconds,
+}: HostPod): KubeObject & Readonly<Record<string, unknown>> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: hostNamespace, labels: { 'app.kubernetes.io/managed-by': 'holdfast' } },
+    spec: {
+      nodeName: node,
+      hostPID: true,
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: deadlineSeconds,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: 0,
+      tolerations: [{ operator: 'Exists' }],
+      containers: [
+        {
+          name: 'host',
+          image,
+          // The script is an argument of its own, so that nothing of it is read by this shell.
+          command: ['sh', '-c', 'nsenter -t 1 -m -u -i -n -- sh -c "$1" > /dev/termination-log 2>&1', 'sh', script],
+          securityContext: { privileged: true },
+        },
+      ],
+    },
+  };
+}
+
+function podRef(name: string) {
+  return { apiVersion: 'v1', kind: 'Pod', namespace: hostNamespace, name };
+}

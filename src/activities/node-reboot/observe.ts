@@ -1,0 +1,103 @@
+import { read, type Reading } from '../../domain/core/verdict.ts';
+import { campaignFingerprint } from '../../domain/node-reboot/fingerprint.ts';
+import type { NodeReading } from '../../domain/node-reboot/node.ts';
+import type { CampaignObservation } from '../../domain/node-reboot/observation.ts';
+import { selectNode } from '../../domain/node-reboot/select-node.ts';
+import type { Sentinel } from '../../domain/node-reboot/sentinel.ts';
+import type { NodeRebootSpec } from '../../domain/node-reboot/spec.ts';
+import type { KubernetesPort } from '../kubernetes/port.ts';
+import { sleep } from '../release/wait-context.ts';
+import { clusterOf, isUnmeasured, type NodeRebootDependencies } from './dependencies.ts';
+import { readGates } from './gates.ts';
+import { readDaemons } from './incumbents.ts';
+import { readLock } from './lock.ts';
+import { readNodes, type NodeObject } from './nodes.ts';
+import type { AwaitChange, CampaignInput } from './port.ts';
+import { readHost } from './read-host.ts';
+
+/** See NodeRebootActivities.observeCampaign. */
+export async function observeCampaign(
+  dependencies: NodeRebootDependencies,
+  { spec, done }: CampaignInput,
+  signal: AbortSignal,
+): Promise<CampaignObservation> {
+  const clock = dependencies.clock ?? Date.now;
+  const at = clock();
+  const port = clusterOf(dependencies, spec.cluster);
+  if (isUnmeasured(port)) {
+    const nothing = {
+      at,
+      nodes: port,
+      order: port,
+      sentinels: {},
+      lock: port,
+      holderRun: 'unknown',
+      foreignLock: port,
+    } as const;
+    return { ...nothing, incumbents: [], gates: [] };
+  }
+  const [nodes, lock, daemons] = await Promise.all([
+    readNodes(port, signal),
+    readLock(port, signal),
+    readDaemons(port, spec.incumbents, signal),
+  ]);
+  const order = await readOrder(port, spec, signal);
+  const sentinels = await readSentinels(dependencies, port, nodes, order, signal);
+  const holder = lock.kind === 'read' ? lock.value.holder : null;
+  const holderRun = holder === null ? 'unknown' : await dependencies.holderRun(holder.run);
+  const seen = { at, nodes, order, sentinels, lock, holderRun, ...daemons, gates: [] };
+  const next = selectNode(spec, seen, done);
+  if (next.kind !== 'next') return seen;
+  return {
+    ...seen,
+    gates: await readGates(dependencies, port, { spec, node: next.next.node, stage: 'before', signal }),
+  };
+}
+
+/** See NodeRebootActivities.awaitCampaignChange. */
+export async function awaitCampaignChange(
+  dependencies: NodeRebootDependencies,
+  input: CampaignInput & AwaitChange,
+  signal: AbortSignal,
+): Promise<CampaignObservation> {
+  const clock = dependencies.clock ?? Date.now;
+  for (;;) {
+    await sleep(Math.min(input.spec.interval, input.until - clock()), signal);
+    const seen = await observeCampaign(dependencies, input, signal);
+    if (clock() >= input.until || campaignFingerprint(seen) !== input.known) return seen;
+  }
+}
+
+/** The campaign's nodes in the order in which they go: as the spec names them, or by their labels and names. */
+async function readOrder(
+  port: KubernetesPort,
+  spec: NodeRebootSpec,
+  signal: AbortSignal,
+): Promise<Reading<readonly string[]>> {
+  if (spec.nodes !== undefined) return read(spec.nodes);
+  const labels = Object.entries(spec.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
+  const query = { apiVersion: 'v1', kind: 'Node', labelSelector: labels.join(',') };
+  const found = await port.list<NodeObject>(query, { signal });
+  signal.throwIfAborted();
+  if (found.kind === 'unmeasured') return found;
+  return read(found.value.items.map(({ metadata }) => metadata.name).sort());
+}
+
+/** Asks each host of the campaign, one after the other: nothing waits for it, and a cluster is not flooded with pods. */
+async function readSentinels(
+  dependencies: NodeRebootDependencies,
+  port: KubernetesPort,
+  nodes: Reading<readonly NodeReading[]>,
+  order: Reading<readonly string[]>,
+  signal: AbortSignal,
+): Promise<Record<string, Reading<Sentinel | null>>> {
+  const sentinels: Record<string, Reading<Sentinel | null>> = {};
+  if (nodes.kind === 'unmeasured' || order.kind === 'unmeasured') return sentinels;
+  const clock = dependencies.clock ?? Date.now;
+  for (const name of order.value) {
+    if (!nodes.value.some((node) => node.name === name)) continue;
+    const facts = await readHost(port, dependencies.hostImage, name, clock, signal);
+    sentinels[name] = facts.kind === 'read' ? facts.value.sentinel : facts;
+  }
+  return sentinels;
+}

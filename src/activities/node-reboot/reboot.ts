@@ -1,0 +1,44 @@
+import { planHash } from '../../domain/core/plan-hash.ts';
+import { rebootScript } from '../../domain/node-reboot/host-facts.ts';
+import type { LockRecord } from '../../domain/node-reboot/lock.ts';
+import { judgeReboot } from '../../domain/node-reboot/node-writes.ts';
+import type { ResultOf } from '../../domain/node-reboot/result.ts';
+import type { KubernetesPort } from '../kubernetes/port.ts';
+import { placeHostPod, readHostPod } from './host-pod.ts';
+import { answered } from './lock.ts';
+import { readNode } from './nodes.ts';
+
+/** How long the pod may take to be pulled and started; after it the kubelet ends it, and nothing was told. */
+const podDeadlineSeconds = 300;
+
+/** The pod that ends a boot has a name of that boot, so that no boot is told twice. */
+export function rebootPodName(node: string, bootId: string): string {
+  return `reboot-${planHash({ node, bootId }).slice('sha256:'.length, 'sha256:'.length + 16)}`;
+}
+
+/** Tells this boot to end, by a pod on the node itself. See NodeRebootActivities.rebootNode. */
+export async function rebootByPod(
+  port: KubernetesPort,
+  image: string,
+  record: LockRecord,
+  deadline: number,
+  clock: () => number,
+  signal: AbortSignal,
+): Promise<ResultOf<'reboot'>> {
+  const { node, before } = record.visit;
+  const result = (outcome: ResultOf<'reboot'>['outcome'], message: string) =>
+    ({ of: 'reboot', outcome, message }) as const;
+  if (before === null) return result('refused', `node ${node} was not looked at before`);
+  const name = rebootPodName(node, before.bootId);
+  const pod = await readHostPod(port, name, signal);
+  if (pod.kind === 'unmeasured' && pod.why !== 'missing') return result('refused', pod.message);
+  const seen = await answered(() => readNode(port, node, signal), signal);
+  if (seen.kind === 'unmeasured') return result('refused', seen.message);
+  const judged = judgeReboot(seen.value.node, record, pod.kind === 'read', deadline, clock());
+  if (judged.kind === 'done') return result('sent', judged.message);
+  if (judged.kind !== 'write') return result(judged.kind, judged.message);
+  const script = rebootScript(before.bootId);
+  const placed = await placeHostPod(port, { name, node, image, script, deadlineSeconds: podDeadlineSeconds }, signal);
+  if (placed.kind === 'unmeasured') return result('refused', placed.message);
+  return result('sent', `boot ${before.bootId} of node ${node} is told to end, by pod ${name}`);
+}

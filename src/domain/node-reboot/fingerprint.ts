@@ -1,0 +1,30 @@
+import { planHash } from '../core/plan-hash.ts';
+import type { Reading } from '../core/verdict.ts';
+import type { CampaignObservation } from './observation.ts';
+
+/**
+ * A hash over what a choice depends on, so that a wait need only end with what changes something. Left out are when it was
+ * read, heartbeats, versions of objects and the words of readings that failed.
+ */
+export function campaignFingerprint(observation: CampaignObservation): string {
+  const { nodes, order, sentinels, lock, holderRun, foreignLock, incumbents, gates } = observation;
+  return planHash([
+    of(nodes, (all) =>
+      all.map(({ name, uid, ready, unschedulable, cordonedBy, bootId, kernel }) => [
+        ...[name, uid, ready, unschedulable, cordonedBy],
+        ...[bootId, kernel],
+      ]),
+    ),
+    of(order, (names) => names),
+    Object.entries(sentinels).map(([node, sentinel]) => [node, of(sentinel, (value) => value)]),
+    of(lock, ({ holder }) => (holder === null ? null : [holder.campaign, holder.run, holder.visit.step])),
+    holderRun,
+    of(foreignLock, (holder) => holder),
+    incumbents.map(({ ref, state }) => [ref, of(state, (value) => value)]),
+    gates.map(({ gate, verdict }) => [gate, verdict.kind]),
+  ]);
+}
+
+function of<T>(reading: Reading<T>, value: (read: T) => unknown): unknown {
+  return reading.kind === 'read' ? { read: value(reading.value) } : { unmeasured: reading.why };
+}

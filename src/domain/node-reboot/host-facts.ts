@@ -1,0 +1,66 @@
+import { read, unmeasured, type Reading } from '../core/verdict.ts';
+import { readSentinel, type Sentinel } from './sentinel.ts';
+
+/** What a host says of itself, as the pod on it reports it. */
+export interface HostFacts {
+  readonly bootId: string;
+  readonly sentinel: Reading<Sentinel | null>;
+}
+
+/** Between the sections of a report; no file of those that are read can hold it as a line. */
+const mark = '--holdfast--';
+
+/**
+ * Reads the host in a shell of its own: POSIX, and nothing but cat. It prints a section for each thing, so that a thing that
+ * is missing differs from one that is empty, and an end, so that a report that was cut short is seen.
+ */
+export const hostFactsScript = [
+  `echo '${mark} boot'; cat /proc/sys/kernel/random/boot_id`,
+  `if [ -e /run/reboot-required ]; then echo '${mark} sentinel'; fi`,
+  `if [ -e /run/reboot-required.pkgs ]; then echo '${mark} packages'; cat /run/reboot-required.pkgs; fi`,
+  `echo '${mark} end'`,
+].join('\n');
+
+/**
+ * Reads a report. One without its end is truncated: a kubelet keeps 4096 bytes of it.
+ *
+ * @param node whom it is of
+ */
+export function parseHostFacts(node: string, report: string): Reading<HostFacts> {
+  const what = `what host ${node} says of itself`;
+  if (report.trim() === '') return unmeasured(what, 'a pod on it', 'empty', `the pod on node ${node} reported nothing`);
+  const sections = sectionsOf(report);
+  if (!sections.has('end')) {
+    return unmeasured(what, 'a pod on it', 'truncated', `the report of the pod on node ${node} was cut short`);
+  }
+  const bootId = sections.get('boot')?.trim() ?? '';
+  if (!/^[0-9a-f-]{8,64}$/.test(bootId)) {
+    return unmeasured(what, 'a pod on it', 'unparsed', `the pod on node ${node} reported no boot id`);
+  }
+  const files = { present: sections.has('sentinel'), packages: sections.get('packages') ?? null };
+  return read({ bootId, sentinel: readSentinel(node, files) });
+}
+
+function sectionsOf(report: string): Map<string, string> {
+  const sections = new Map<string, string>();
+  for (const part of report.split(new RegExp(`^${mark} `, 'm')).slice(1)) {
+    const lineEnd = part.indexOf('\n');
+    if (lineEnd < 0) sections.set(part.trim(), '');
+    else sections.set(part.slice(0, lineEnd).trim(), part.slice(lineEnd + 1));
+  }
+  return sections;
+}
+
+/**
+ * Ends this boot, once: the boot id is compared on the host itself, right before, so that a pod that comes late, on the boot
+ * after, does nothing.
+ *
+ * @param bootId the boot that is to end
+ */
+export function rebootScript(bootId: string): string {
+  if (!/^[0-9a-f-]{8,64}$/.test(bootId)) throw new Error(`"${bootId.slice(0, 80)}" is no boot id`);
+  return [
+    `if [ "$(cat /proc/sys/kernel/random/boot_id)" != '${bootId}' ]; then echo 'another boot'; exit 3; fi`,
+    'systemctl reboot',
+  ].join('\n');
+}

@@ -1,0 +1,83 @@
+import { nextCommand } from './next-command.ts';
+import { approveCommand, command } from './commands.ts';
+import { handCommands } from './by-hand.ts';
+import type { Waiting } from './command.ts';
+import type { CampaignState } from './state.ts';
+
+/** What a NodeReboot waits for, since when, who can lift it, and what happens next. */
+export interface CampaignWaiting {
+  readonly for: string;
+  /** ISO instant; null where it is not known. */
+  readonly since: string | null;
+  /** `outside` is something that does not answer, or is not healthy. */
+  readonly who: 'person' | 'time' | 'outside';
+  readonly next: string;
+}
+
+/** Null where nothing is waited for. */
+export function waitingOf(state: CampaignState, now: number): CampaignWaiting | null {
+  const next = nextCommand(state, now);
+  const since = state.observation === null ? null : iso(state.observation.at);
+  if (next.do !== 'wait') return null;
+  return { since, ...inWords(state, next.for) };
+}
+
+function inWords(state: CampaignState, waiting: Waiting): Omit<CampaignWaiting, 'since'> & { readonly since?: string } {
+  const { name, spec, paused, visit } = state;
+  switch (waiting.kind) {
+    case 'sentinel':
+      return { for: 'a node that wants a reboot', who: 'person', next: 'it is looked for at each interval' };
+    case 'approval': {
+      const { offer, hash } = waiting;
+      const to = offer.kernel === null ? '' : `, to come back with kernel ${offer.kernel}`;
+      return {
+        for: `an approval of the reboot of node ${offer.node} (${offer.packages.join(', ')})${to}`,
+        who: 'person',
+        next: approveCommand(name, offer.node, hash, spec),
+      };
+    }
+    case 'window':
+      return { for: `the window for node ${waiting.node}`, who: 'time', next: `it opens at ${iso(waiting.opensAt)}` };
+    case 'gates':
+      return {
+        for: `the gates of node ${waiting.node}: ${waiting.message}`,
+        who: 'outside',
+        next: 'they are read again',
+      };
+    case 'lock':
+      return { for: waiting.message, who: 'outside', next: 'it is looked at again' };
+    case 'enforce': {
+      const why = waiting.reasons.length === 0 ? `mode ${spec.mode} writes nothing` : waiting.reasons.join('; ');
+      const lift = waiting.reasons.length === 0 ? command('set-mode', name, 'Enforce') : 'it is looked at again';
+      return { for: `the reboot of node ${waiting.node}: ${why}`, who: 'person', next: lift };
+    }
+    case 'resume': {
+      if (paused === null) return { for: 'spec.suspend', who: 'person', next: 'set suspend: false and apply the spec' };
+      return {
+        for: `resume: paused by ${paused.by}`,
+        since: iso(paused.at),
+        who: 'person',
+        next: command('resume', name),
+      };
+    }
+    case 'refused':
+      return { for: waiting.message, who: 'person', next: 'it is looked at again' };
+    case 'unmeasured':
+      return { for: waiting.message, who: 'outside', next: 'it is read again' };
+    case 'person': {
+      const at = state.stopped === null ? {} : { since: iso(state.stopped.at) };
+      const byHand = visit === null ? '' : `; by hand: ${handCommands(visit).join(' ; ')}`;
+      return {
+        for: `${waiting.reason}: ${waiting.message}`,
+        ...at,
+        who: 'person',
+        next: `${command('retry', name)}${byHand}`,
+      };
+    }
+  }
+}
+
+/** An instant as people read it, in UTC to the second. */
+export function iso(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+}
