@@ -1,6 +1,7 @@
 import { reviewAccess, readVersion } from './access.ts';
 import { createCredentials } from './credentials.ts';
 import { createDiscovery } from './discovery.ts';
+import { evictPod } from './evict.ts';
 import { recordEvent } from './events.ts';
 import { execInPod } from './exec.ts';
 import { loadKubeConfig } from './kubeconfig.ts';
@@ -36,6 +37,7 @@ export async function createKubernetes(config: KubernetesConfig, pace?: WatchPac
     patch: (ref, body, options) => patchObject(connection, ref, body, options),
     create: (object, options) => createObject(connection, object, options),
     delete: (ref, options) => deleteObject(connection, ref, options),
+    evict: (pod) => evictPod(connection, pod),
     watch: (query, { signal }) => watchObjects(connection, query, signal, pace),
     exec: (pod, command, options) => execInPod(transport, pod, command, options),
     podRequest: (pod, request) => requestPod(transport, pod, request),

@@ -149,6 +149,24 @@ export interface ExecOptions {
 export type ExecOutcome =
   { readonly kind: 'exited'; readonly code: number; readonly stdout: string; readonly stderr: string } | Unmeasured;
 
+/** Just this pod, and no other of its name. */
+export interface PodUid {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What came of asking for an eviction. */
+export type EvictOutcome =
+  /** The pod is told to end; it may take its grace period. */
+  | { readonly kind: 'evicted' }
+  | { readonly kind: 'gone' }
+  /** A disruption budget allows none now. */
+  | { readonly kind: 'blocked'; readonly message: string }
+  | { readonly kind: 'refused'; readonly message: string }
+  /** It may or may not have been told: look at the pod. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
 export interface PodPort {
   readonly namespace: string;
   readonly name: string;
@@ -206,6 +224,9 @@ export interface KubernetesPort {
 
   /** `written` holds the object as it was last seen; with finalizers or a grace period it may still exist. */
   delete(ref: ObjectRef, options: DeleteOptions): Promise<WriteOutcome<KubeObject>>;
+
+  /** Asks for the eviction of a pod, which disruption budgets may refuse. It is sent once. */
+  evict(pod: PodUid): Promise<EvictOutcome>;
 
   /** Lists, then follows. Ends only when the signal aborts (or the caller stops iterating). */
   watch<T extends KubeObject>(
