@@ -40,9 +40,9 @@ const ownerSchema = z.object({
 
 const volumeSchema = z.object({
   name: z.string(),
-  emptyDir: z.unknown(),
+  emptyDir: z.object({}).nullish(),
   persistentVolumeClaim: z.object({ claimName: z.string() }).nullish(),
-  ephemeral: z.unknown(),
+  ephemeral: z.object({}).nullish(),
   nfs: z.object({ server: z.string() }).nullish(),
 });
 

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { read, unmeasured, type Reading } from '../../../../src/domain/core/verdict.ts';
+import { customGate, type CustomResult } from '../../../../src/domain/node-reboot/gates/custom.ts';
+import { gatesSchema } from '../../../../src/domain/node-reboot/gates-spec.ts';
+
+const written = {
+  name: 'rooms',
+  resource: { apiVersion: 'example.com/v1', kind: 'Room' },
+  jsonPath: '{.status.ready}',
+  equals: 'true',
+  results: 2,
+};
+
+function gate(results: Reading<readonly CustomResult[]>, changes: object = {}) {
+  const [spec] = gatesSchema.parse({ custom: [{ ...written, ...changes }] }).custom;
+  if (spec === undefined) throw new Error('no gate was parsed');
+  return customGate({ results }, spec);
+}
+
+const room = (name: string, ...values: readonly string[]): CustomResult => ({ name, values });
+
+describe('gates of an operator', () => {
+  test('as many objects as expected, all as expected, let a node go', () => {
+    const reading = gate(read([room('a/1', 'true'), room('a/2', 'true', 'true')]));
+    expect(reading).toMatchObject({ gate: 'custom.rooms', verdict: { kind: 'pass' } });
+  });
+
+  test('one value that is another holds the node back, and names its object', () => {
+    expect(gate(read([room('a/1', 'true'), room('a/2', 'true', 'false')])).verdict).toMatchObject({
+      kind: 'fail',
+      message: 'gate rooms: a/2 is "false", and is to be "true"',
+    });
+  });
+
+  test('another number of results fails, none at all is unmeasured, and none passes where none is expected', () => {
+    expect(gate(read([room('a/1', 'true')])).verdict).toMatchObject({ kind: 'fail', reason: 'ResultsMissing' });
+    expect(gate(read([])).verdict).toMatchObject({ kind: 'unmeasured', why: 'empty' });
+    expect(gate(read([]), { results: 0 }).verdict.kind).toBe('pass');
+    expect(gate(read([room('a/1', 'true')]), { results: 0 }).verdict.kind).toBe('fail');
+  });
+
+  test('an object of which the path yields nothing proves nothing', () => {
+    expect(gate(read([room('a/1', 'true'), room('a/2')])).verdict).toMatchObject({ kind: 'unmeasured', why: 'empty' });
+  });
+
+  test('each sample of a query must be 1', () => {
+    const query = { resource: undefined, jsonPath: undefined, equals: undefined, query: 'up', results: 1 };
+    expect(gate(read([room('{job="a"}', '1')]), query).verdict.kind).toBe('pass');
+    for (const value of ['0', '1.5', 'NaN', 'Infinity', '']) {
+      expect(gate(read([room('{job="a"}', value)]), query).verdict.kind).toBe('fail');
+    }
+  });
+
+  test('what could not be evaluated stays unmeasured', () => {
+    const late = unmeasured('gate rooms', 'API server', 'timeout', 'no answer');
+    expect(gate(late).verdict).toBe(late);
+  });
+});
