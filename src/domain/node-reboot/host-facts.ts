@@ -8,42 +8,49 @@ export interface HostFacts {
 }
 
 /** Between the sections of a report; no file of those that are read can hold it as a line. */
-const mark = '--holdfast--';
+export const reportMark = '--holdfast--';
 
 /**
  * Reads the host in a shell of its own: POSIX, and nothing but cat. It prints a section for each thing, so that a thing that
  * is missing differs from one that is empty, and an end, so that a report that was cut short is seen.
  */
 export const hostFactsScript = [
-  `echo '${mark} boot'; cat /proc/sys/kernel/random/boot_id`,
-  `if [ -e /run/reboot-required ]; then echo '${mark} sentinel'; fi`,
-  `if [ -e /run/reboot-required.pkgs ]; then echo '${mark} packages'; cat /run/reboot-required.pkgs; fi`,
-  `echo '${mark} end'`,
+  `echo '${reportMark} boot'; cat /proc/sys/kernel/random/boot_id`,
+  `if [ -e /run/reboot-required ]; then echo '${reportMark} sentinel'; fi`,
+  `if [ -e /run/reboot-required.pkgs ]; then echo '${reportMark} packages'; cat /run/reboot-required.pkgs; fi`,
+  `echo '${reportMark} end'`,
 ].join('\n');
 
 /**
- * Reads a report. One without its end is truncated: a kubelet keeps 4096 bytes of it.
+ * Reads boot and sentinel in a report.
  *
  * @param node whom it is of
  */
 export function parseHostFacts(node: string, report: string): Reading<HostFacts> {
+  const sections = readReport(node, report);
+  if (sections.kind === 'unmeasured') return sections;
+  const { value } = sections;
+  const bootId = value.get('boot')?.trim() ?? '';
+  if (!/^[0-9a-f-]{8,64}$/.test(bootId)) {
+    const what = `what host ${node} says of itself`;
+    return unmeasured(what, 'a pod on it', 'unparsed', `the pod on node ${node} reported no boot id`);
+  }
+  const files = { present: value.has('sentinel'), packages: value.get('packages') ?? null };
+  return read({ bootId, sentinel: readSentinel(node, files) });
+}
+
+/** The sections of a report by their names. One without its end is truncated: a kubelet keeps 4096 bytes of it. */
+export function readReport(node: string, report: string): Reading<ReadonlyMap<string, string>> {
   const what = `what host ${node} says of itself`;
   if (report.trim() === '') return unmeasured(what, 'a pod on it', 'empty', `the pod on node ${node} reported nothing`);
   const sections = sectionsOf(report);
-  if (!sections.has('end')) {
-    return unmeasured(what, 'a pod on it', 'truncated', `the report of the pod on node ${node} was cut short`);
-  }
-  const bootId = sections.get('boot')?.trim() ?? '';
-  if (!/^[0-9a-f-]{8,64}$/.test(bootId)) {
-    return unmeasured(what, 'a pod on it', 'unparsed', `the pod on node ${node} reported no boot id`);
-  }
-  const files = { present: sections.has('sentinel'), packages: sections.get('packages') ?? null };
-  return read({ bootId, sentinel: readSentinel(node, files) });
+  if (sections.has('end')) return read(sections);
+  return unmeasured(what, 'a pod on it', 'truncated', `the report of the pod on node ${node} was cut short`);
 }
 
 function sectionsOf(report: string): Map<string, string> {
   const sections = new Map<string, string>();
-  for (const part of report.split(new RegExp(`^${mark} `, 'm')).slice(1)) {
+  for (const part of report.split(new RegExp(`^${reportMark} `, 'm')).slice(1)) {
     const lineEnd = part.indexOf('\n');
     if (lineEnd < 0) sections.set(part.trim(), '');
     else sections.set(part.slice(0, lineEnd).trim(), part.slice(lineEnd + 1));

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { read, unmeasured, type Reading } from '../core/verdict.ts';
+import { hostFactsScript, readReport, reportMark } from './host-facts.ts';
 import { compareKernels, parseKernel } from './kernel.ts';
 import { readAnswer } from './read-objects.ts';
 import { parseSettingDuration } from './setting-duration.ts';
 
-/** What a node's host says of itself, each thing by itself. Durations are milliseconds. */
+/** What a host and its kubelet say about being rebooted, each thing by itself. Durations are milliseconds. */
 export interface HostReadiness {
   /** What delays a shutdown, as logind lists it. */
   readonly inhibitors: Reading<readonly Inhibitor[]>;
@@ -26,30 +27,63 @@ export interface Inhibitor {
   readonly mode: string;
 }
 
-/** The answers of a host and its kubelet as they come. */
-export interface HostAnswers {
-  /** `busctl --json=short call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager ListInhibitors` */
-  readonly inhibitors: Reading<unknown>;
-  /** `busctl get-property … InhibitDelayMaxUSec` (`t 30000000`), or `InhibitDelayMaxUSec=30s` as systemd shows settings. */
-  readonly inhibitDelayMax: Reading<string>;
-  /** The kubelet's `/configz`. */
-  readonly kubelet: Reading<unknown>;
-  /** `lslocks --json --output COMMAND,PID,PATH` */
-  readonly fileLocks: Reading<unknown>;
-  /** The names of the files in `/boot`. */
-  readonly bootFiles: Reading<readonly string[]>;
+/** The files that dpkg and apt lock while they work. */
+const packageLocks: readonly string[] = [
+  '/var/lib/dpkg/lock-frontend',
+  '/var/lib/dpkg/lock',
+  '/var/lib/apt/lists/lock',
+  '/var/cache/apt/archives/lock',
+];
+
+const logind = 'org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager';
+
+const listLocks = [
+  'all=$(lslocks --noheadings --raw --output COMMAND,PID,PATH) || exit 1',
+  `printf "%s\\n" "$all" | grep -F ${packageLocks.map((path) => `-e ${path}`).join(' ')}`,
+  // grep fails where it finds nothing, which here is good news.
+  'true',
+].join('; ');
+
+/**
+ * Asks the host in a shell of its own, before what {@link hostFactsScript} asks, so that one report tells both. A section
+ * whose command failed is left out: it is missing, and not empty.
+ */
+export const hostReadinessScript = [
+  `say() { name=$1; shift; if out=$("$@" 2>/dev/null); then echo "${reportMark} $name"; printf '%s\\n' "$out"; fi; }`,
+  `say inhibitors busctl --json=short call ${logind} ListInhibitors`,
+  `say delay busctl get-property ${logind} InhibitDelayMaxUSec`,
+  `say locks sh -c '${listLocks}'`,
+  `say kernels sh -c 'ls /boot | grep -E "^(vmlinuz|initrd\\.img)-"'`,
+  hostFactsScript,
+].join('\n');
+
+/**
+ * Understands what a host has answered.
+ *
+ * @param report what {@link hostReadinessScript} printed
+ * @param kubelet the answer of the kubelet's `/configz`
+ */
+export function readHostReadiness(node: string, report: Reading<string>, kubelet: Reading<unknown>): HostReadiness {
+  const from = `a pod on node ${node}`;
+  const sections = report.kind === 'read' ? readReport(node, report.value) : report;
+  const section = <T>(name: string, what: string, parse: (text: string) => T | null): Reading<T> => {
+    if (sections.kind === 'unmeasured') return sections;
+    const text = sections.value.get(name);
+    if (text === undefined) return unmeasured(what, from, 'missing', `node ${node} does not tell ${what}`);
+    return understood(parse(text), text, what, from);
+  };
+  return {
+    inhibitors: section('inhibitors', 'what delays a shutdown', inhibitorsOf),
+    inhibitDelayMax: section('delay', 'how long logind lets a shutdown be delayed', delayOf),
+    shutdownGracePeriod: gracePeriodOf(node, kubelet),
+    packageManagers: section('locks', 'which package managers are at work', holdersOf),
+    newestKernel: section('kernels', 'which kernel it boots next', newestKernelOf),
+  };
 }
 
-/** Understands what a host has answered. */
-export function readHost(node: string, answers: HostAnswers): HostReadiness {
-  const from = `node ${node}`;
-  return {
-    inhibitors: readAnswer(answers.inhibitors, `inhibitors of ${from}`, 'logind', inhibitorsSchema),
-    inhibitDelayMax: understood(answers.inhibitDelayMax, `InhibitDelayMaxSec of ${from}`, 'logind', delayMax),
-    shutdownGracePeriod: gracePeriod(answers.kubelet, `shutdownGracePeriod of ${from}`),
-    packageManagers: readAnswer(answers.fileLocks, `file locks of ${from}`, from, fileLocksSchema),
-    newestKernel: newestKernel(answers.bootFiles, `the kernels of ${from}`, from),
-  };
+function understood<T>(value: T | null, text: string, what: string, from: string): Reading<T> {
+  if (value !== null) return read(value);
+  return unmeasured(what, from, 'unparsed', `${what}: ${JSON.stringify(text.slice(0, 120))} cannot be understood`);
 }
 
 /** D-Bus type a(ssssuu): what, who, why, mode, uid, pid. */
@@ -59,69 +93,57 @@ const inhibitorsSchema = z
   })
   .transform(({ data: [inhibitors] }) => inhibitors.map(([what, who, , mode]): Inhibitor => ({ what, who, mode })));
 
-function understood<T, Raw>(
-  answer: Reading<Raw>,
-  what: string,
-  from: string,
-  parse: (raw: Raw) => T | null,
-): Reading<T> {
-  if (answer.kind === 'unmeasured') return answer;
-  const value = parse(answer.value);
-  if (value !== null) return read(value);
-  const shown = JSON.stringify(answer.value).slice(0, 80);
-  return unmeasured(what, from, 'unparsed', `${what} cannot be understood: ${shown}`);
+function inhibitorsOf(text: string): readonly Inhibitor[] | null {
+  try {
+    return inhibitorsSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
 }
 
-function delayMax(text: string): number | null {
+/** D-Bus type t, in microseconds: `t 30000000`. */
+function delayOf(text: string): number | null {
   const microseconds = /^t (\d{1,20})$/.exec(text.trim())?.[1];
-  if (microseconds !== undefined) return Number(microseconds) / 1_000;
-  const shown = /^InhibitDelayMax(?:USec|Sec)=(.+)$/.exec(text.trim())?.[1];
-  return shown === undefined ? null : parseSettingDuration(shown);
+  return microseconds === undefined ? null : Number(microseconds) / 1_000;
 }
 
 const configzSchema = z.object({ kubeletconfig: z.object({ shutdownGracePeriod: z.string().default('0s') }) });
 
-function gracePeriod(answer: Reading<unknown>, what: string): Reading<number> {
-  const config = readAnswer(answer, what, 'the kubelet', configzSchema);
+function gracePeriodOf(node: string, kubelet: Reading<unknown>): Reading<number> {
+  const what = `shutdownGracePeriod of node ${node}`;
+  const config = readAnswer(kubelet, what, 'its kubelet', configzSchema);
   if (config.kind === 'unmeasured') return config;
-  return understood(read(config.value.kubeletconfig.shutdownGracePeriod), what, 'the kubelet', parseSettingDuration);
+  const { shutdownGracePeriod } = config.value.kubeletconfig;
+  return understood(parseSettingDuration(shutdownGracePeriod), shutdownGracePeriod, what, 'its kubelet');
 }
 
-/** The files that dpkg and apt lock while they work (apt-get(8), dpkg: lib/dpkg/dbmodify.c). */
-const packageLocks: readonly string[] = [
-  '/var/lib/dpkg/lock-frontend',
-  '/var/lib/dpkg/lock',
-  '/var/lib/apt/lists/lock',
-  '/var/cache/apt/archives/lock',
-];
-
-const fileLocksSchema = z
-  .object({
-    locks: z.array(z.object({ command: z.string().nullish(), pid: z.number().nullish(), path: z.string().nullish() })),
-  })
-  .transform(({ locks }) =>
-    locks
-      .filter(({ path }) => typeof path === 'string' && packageLocks.includes(path))
-      .map(({ command, pid }) => `${command ?? 'a package manager'} (${pid ?? 'unknown process'})`),
+/** `COMMAND PID PATH`, a lock a line. */
+function holdersOf(text: string): readonly string[] | null {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const locks = lines.map((line) => /^(\S+) (-?\d+) (\S+)$/.exec(line));
+  if (locks.includes(null)) return null;
+  return locks.flatMap((lock) =>
+    lock?.[1] === undefined || !packageLocks.includes(lock[3] ?? '') ? [] : [`${lock[1]} (${lock[2] ?? ''})`],
   );
+}
 
-/** The newest kernel that has its initial ramdisk, where kernels have one: what GRUB boots unless it is told otherwise. */
-function newestKernel(files: Reading<readonly string[]>, what: string, from: string): Reading<string> {
-  if (files.kind === 'unmeasured') return files;
-  const released = (prefix: string) =>
-    files.value.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
-  const ramdisks = released('initrd.img-');
-  const kernels = released('vmlinuz-')
+/**
+ * The newest kernel that has its initial ramdisk, where kernels have one: what GRUB boots unless it is told otherwise.
+ *
+ * @returns null where there is none, and where two are equally new
+ */
+function newestKernelOf(text: string): string | null {
+  const files = text.split('\n').map((line) => line.trim());
+  const releases = (prefix: string) =>
+    files.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+  const ramdisks = releases('initrd.img-');
+  const [newest, next] = releases('vmlinuz-')
+    .filter((release) => ramdisks.length === 0 || ramdisks.includes(release))
     .flatMap((release) => {
       const numbers = parseKernel(release);
-      return numbers === null || (ramdisks.length > 0 && !ramdisks.includes(release)) ? [] : [{ release, numbers }];
+      return numbers === null ? [] : [{ release, numbers }];
     })
     .sort((a, b) => compareKernels(b.numbers, a.numbers));
-  const [newest, next] = kernels;
-  if (newest === undefined) return unmeasured(what, from, 'empty', `${what}: /boot has no kernel that can be booted`);
-  if (next !== undefined && compareKernels(newest.numbers, next.numbers) === 0) {
-    const message = `${what}: ${newest.release} and ${next.release} are equally new`;
-    return unmeasured(what, from, 'unparsed', message);
-  }
-  return read(newest.release);
+  if (newest === undefined) return null;
+  return next !== undefined && compareKernels(newest.numbers, next.numbers) === 0 ? null : newest.release;
 }

@@ -71,7 +71,11 @@ export function kernelGate({ newestKernel }: HostReadiness, node: string, expect
   return { gate: 'host.kernel', verdict: judgeKernel(newestKernel, node, expected), lift };
 }
 
-function judgeKernel(newest: HostReadiness['newestKernel'], node: string, { intended, floor }: ExpectedKernel): Verdict {
+function judgeKernel(
+  newest: HostReadiness['newestKernel'],
+  node: string,
+  { intended, floor }: ExpectedKernel,
+): Verdict {
   if (newest.kind === 'unmeasured') return newest;
   const would = `node ${node} would boot kernel ${newest.value}`;
   if (floor !== null && isOlder(newest.value, floor)) {

@@ -7,10 +7,10 @@ import {
   readCloudNativePg,
 } from '../../../../src/domain/node-reboot/gates/cloud-native-pg.ts';
 import type { NodeReading } from '../../../../src/domain/node-reboot/node.ts';
-import { nodeReading } from '../node-reading.ts';
 import { podObject, type PodTerms } from '../pod-object.ts';
+import { node } from '../world.ts';
 
-const nodes = ['node-1', 'node-2', 'node-3'].map((name) => nodeReading(name));
+const nodes = ['node-1', 'node-2', 'node-3'].map((name) => node(name));
 
 function cluster(changes: object = {}) {
   const status = { readyInstances: 3, currentPrimary: 'pg-1', targetPrimary: 'pg-1' };
@@ -21,8 +21,8 @@ function cluster(changes: object = {}) {
   };
 }
 
-function pod(name: string, node: string, changes: Partial<PodTerms> = {}) {
-  return podObject({ namespace: 'db', name, node, labels: { 'cnpg.io/cluster': 'pg' }, ...changes });
+function pod(name: string, on: string, changes: Partial<PodTerms> = {}) {
+  return podObject({ namespace: 'db', name, node: on, labels: { 'cnpg.io/cluster': 'pg' }, ...changes });
 }
 
 const pods = [pod('pg-1', 'node-1'), pod('pg-2', 'node-2'), pod('pg-3', 'node-3')];
@@ -52,9 +52,9 @@ describe('database clusters', () => {
 
   test('NR-34 a primary whose only candidate is on a cordoned node holds the node back', () => {
     const two = cluster({ instanceNames: ['pg-1', 'pg-2'] });
-    const cordoned = [nodes[0], nodeReading('node-2', { unschedulable: true }), nodes[2]].flatMap((one) => one ?? []);
+    const cordoned = [nodes[0], node('node-2', { unschedulable: true }), nodes[2]].flatMap((one) => one ?? []);
     expect(gate(two, pods, 'before', cordoned)).toMatchObject({ kind: 'fail', reason: 'NoReplicaElsewhere' });
-    const notReady = [nodes[0], nodeReading('node-2', { ready: false }), nodes[2]].flatMap((one) => one ?? []);
+    const notReady = [nodes[0], node('node-2', { ready: false }), nodes[2]].flatMap((one) => one ?? []);
     expect(gate(two, pods, 'before', notReady)).toMatchObject({ kind: 'fail', reason: 'NoReplicaElsewhere' });
   });
 

@@ -6,139 +6,164 @@ import {
   logindCapGate,
   packageManagerGate,
 } from '../../../../src/domain/node-reboot/gates/host.ts';
-import { readHost, type HostAnswers } from '../../../../src/domain/node-reboot/host-facts.ts';
+import { parseHostFacts } from '../../../../src/domain/node-reboot/host-facts.ts';
+import { readHostReadiness } from '../../../../src/domain/node-reboot/host-readiness.ts';
 
-const kubelet = ['shutdown', 'kubelet', 'Kubelet needs time to handle node shutdown', 'delay', 0, 812] as const;
-const networkManager = [
-  'sleep',
-  'NetworkManager',
-  'NetworkManager needs to turn off networks',
-  'delay',
-  0,
-  700,
-] as const;
+const kubelet = ['shutdown', 'kubelet', 'Kubelet needs time to handle node shutdown', 'delay', 0, 812];
+const networkManager = ['sleep', 'NetworkManager', 'NetworkManager needs to turn off networks', 'delay', 0, 700];
 
-const answers: HostAnswers = {
-  inhibitors: read({ type: 'a(ssssuu)', data: [[networkManager, kubelet]] }),
-  inhibitDelayMax: read('t 90000000\n'),
-  kubelet: read({ kubeletconfig: { shutdownGracePeriod: '1m30s', shutdownGracePeriodCriticalPods: '30s' } }),
-  fileLocks: read({
-    locks: [
-      { command: 'cron', pid: 500, path: '/run/crond.pid' },
-      { command: 'x', pid: 1, path: null },
-    ],
-  }),
-  bootFiles: read([
-    'config-6.14.0-37-generic',
-    'initrd.img-6.8.0-90-generic',
-    'initrd.img-6.14.0-37-generic',
-    'vmlinuz',
-    'vmlinuz-6.8.0-90-generic',
-    'vmlinuz-6.14.0-37-generic',
-  ]),
+const kernels = [
+  'initrd.img-6.8.0-90-generic',
+  'initrd.img-6.14.0-37-generic',
+  'vmlinuz-6.8.0-90-generic',
+  'vmlinuz-6.14.0-37-generic',
+];
+
+const sections = {
+  inhibitors: inhibitorsOf(networkManager, kubelet),
+  delay: 't 90000000',
+  locks: '',
+  kernels: kernels.join('\n'),
+  boot: '8c0d7b3e-0d4f-4a53-9f6b-5a4b3f1f0c11',
+  end: '',
 };
 
+const configz = { kubeletconfig: { shutdownGracePeriod: '1m30s', shutdownGracePeriodCriticalPods: '30s' } };
 const timedOut = unmeasured('the host', 'node-1', 'timeout', 'its pod did not end in time');
 
-function cap(changes: Partial<HostAnswers> = {}) {
-  return logindCapGate(readHost('node-1', { ...answers, ...changes }), 'node-1').verdict;
+function inhibitorsOf(...inhibitors: readonly (readonly (string | number)[])[]): string {
+  return JSON.stringify({ type: 'a(ssssuu)', data: [inhibitors] });
 }
 
+/** A report with sections that are another; those that are undefined are left out. */
+function report(changes: Readonly<Record<string, string | undefined>> = {}): string {
+  return Object.entries({ ...sections, ...changes })
+    .filter(([, text]) => text !== undefined)
+    .map(([name, text]) => `--holdfast-- ${name}\n${text}\n`)
+    .join('');
+}
+
+function readiness(changes: Readonly<Record<string, string | undefined>> = {}, config: unknown = configz) {
+  return readHostReadiness('node-1', read(report(changes)), read(config));
+}
+
+const unread = readHostReadiness('node-1', timedOut, read(configz));
+
+describe('the report of a host', () => {
+  test('tells boot and sentinel beside', () => {
+    expect(parseHostFacts('node-1', report())).toEqual(read({ bootId: sections.boot, sentinel: read(null) }));
+  });
+
+  test('that was cut short, or is empty, leaves everything unmeasured', () => {
+    const cut = readHostReadiness('node-1', read(report({ end: undefined })), read(configz));
+    expect(cut.packageManagers).toMatchObject({ kind: 'unmeasured', why: 'truncated' });
+    expect(readHostReadiness('node-1', read(''), read(configz)).inhibitors).toMatchObject({ why: 'empty' });
+  });
+});
+
 describe('time for the kubelet at a shutdown', () => {
+  const cap = (changes: Readonly<Record<string, string | undefined>> = {}, config: unknown = configz) =>
+    logindCapGate(readiness(changes, config), 'node-1').verdict;
+
   test('an inhibitor that is held, and a cap as long as the grace period, let a node go', () => {
     expect(cap().kind).toBe('pass');
-    expect(cap({ inhibitDelayMax: read('InhibitDelayMaxUSec=infinity') }).kind).toBe('pass');
+    expect(cap({ delay: 't 18446744073709551615' }).kind).toBe('pass');
   });
 
   test('NR-38 a kubelet without its inhibitor holds the node back', () => {
-    expect(cap({ inhibitors: read({ data: [[networkManager]] }) })).toMatchObject({ reason: 'NoInhibitor' });
-    expect(cap({ inhibitors: read({ data: [[]] }) })).toMatchObject({ reason: 'NoInhibitor' });
     const onlySleep = ['sleep', 'kubelet', '', 'delay', 0, 812];
-    expect(cap({ inhibitors: read({ data: [[onlySleep]] }) })).toMatchObject({ reason: 'NoInhibitor' });
-  });
-
-  test('NR-38 a cap of 30 s below a grace period of 90 s holds the node back, as a drop-in of a package may set it', () => {
-    for (const shown of ['t 30000000', 'InhibitDelayMaxUSec=30s']) {
-      expect(cap({ inhibitDelayMax: read(shown) })).toMatchObject({
-        kind: 'fail',
-        reason: 'LogindCapTooShort',
-        message: 'logind of node node-1 lets a shutdown be delayed for 30s, and the kubelet takes 1m30s',
-      });
+    const blocking = ['shutdown', 'kubelet', '', 'block', 0, 812];
+    const other = ['shutdown', 'unattended-upgrades', '', 'delay', 0, 813];
+    for (const inhibitors of [[networkManager], [], [onlySleep], [blocking], [other]]) {
+      expect(cap({ inhibitors: inhibitorsOf(...inhibitors) })).toMatchObject({ kind: 'fail', reason: 'NoInhibitor' });
     }
   });
 
-  test('NR-39 a grace period of 1m30s is 90 s: a cap of 90 s covers it, and one of 89 s does not', () => {
-    expect(cap({ inhibitDelayMax: read('InhibitDelayMaxSec=1min 30s') }).kind).toBe('pass');
-    expect(cap({ inhibitDelayMax: read('t 89999999') }).kind).toBe('fail');
+  test('NR-38 a cap of 30 s below a grace period of 90 s holds the node back, as a drop-in of a package may set it', () => {
+    expect(cap({ delay: 't 30000000' })).toMatchObject({
+      kind: 'fail',
+      reason: 'LogindCapTooShort',
+      message: 'logind of node node-1 lets a shutdown be delayed for 30s, and the kubelet takes 1m30s',
+    });
+  });
+
+  test('NR-39 a grace period of 1m30s is 90 s: a cap of 90 s covers it, and one that is any shorter does not', () => {
+    expect(cap({ delay: 't 90000000' }).kind).toBe('pass');
+    expect(cap({ delay: 't 89999999' }).kind).toBe('fail');
   });
 
   test('what could not be read or understood is unmeasured', () => {
-    expect(cap({ inhibitors: timedOut })).toBe(timedOut);
-    expect(cap({ inhibitDelayMax: timedOut })).toBe(timedOut);
-    expect(cap({ kubelet: timedOut })).toBe(timedOut);
-    expect(cap({ inhibitDelayMax: read('') })).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
-    expect(cap({ kubelet: read({ kubeletconfig: { shutdownGracePeriod: 'soon' } }) })).toMatchObject({
-      why: 'unparsed',
-    });
-    expect(cap({ inhibitors: read('') })).toMatchObject({ why: 'unparsed' });
+    expect(logindCapGate(unread, 'node-1').verdict).toBe(timedOut);
+    expect(logindCapGate(readHostReadiness('node-1', read(report()), timedOut), 'node-1').verdict).toBe(timedOut);
+    expect(cap({ inhibitors: undefined })).toMatchObject({ kind: 'unmeasured', why: 'missing' });
+    expect(cap({ inhibitors: 'sh: busctl: not found' })).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
+    expect(cap({ inhibitors: '{"type":"as","data":[["a"]]}' })).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
+    expect(cap({ delay: undefined })).toMatchObject({ kind: 'unmeasured', why: 'missing' });
+    expect(cap({ delay: '30s' })).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
+    expect(cap({}, { kubeletconfig: { shutdownGracePeriod: 'soon' } })).toMatchObject({ why: 'unparsed' });
+    expect(cap({}, {})).toMatchObject({ why: 'unparsed' });
   });
 });
 
 describe('package managers', () => {
-  const gate = (fileLocks: HostAnswers['fileLocks']) =>
-    packageManagerGate(readHost('node-1', { ...answers, fileLocks }), 'node-1').verdict;
+  const gate = (locks: string | undefined) => packageManagerGate(readiness({ locks }), 'node-1').verdict;
 
-  test('NR-40 a lock of dpkg or apt is waited for, and says who holds it', () => {
-    for (const path of ['/var/lib/dpkg/lock-frontend', '/var/lib/dpkg/lock', '/var/lib/apt/lists/lock']) {
-      expect(gate(read({ locks: [{ command: 'unattended-upgr', pid: 4711, path }] }))).toMatchObject({
+  test.each(['/var/lib/dpkg/lock-frontend', '/var/lib/dpkg/lock', '/var/lib/apt/lists/lock'])(
+    'NR-40 a lock on %s is waited for, and says who holds it',
+    (path) => {
+      expect(gate(`unattended-upgr 4711 ${path}`)).toMatchObject({
         kind: 'fail',
         reason: 'PackageManagerBusy',
         message: 'at work on node node-1: unattended-upgr (4711)',
       });
-    }
+    },
+  );
+
+  test('no lock, and locks of other files, do not matter', () => {
+    expect(gate('').kind).toBe('pass');
+    expect(gate('x 12 /srv/var/lib/dpkg/lock\ny 13 /var/lib/dpkg/lock-old').kind).toBe('pass');
   });
 
-  test('other locks do not matter, and locks that were not read are unmeasured', () => {
-    expect(gate(answers.fileLocks).kind).toBe('pass');
-    expect(gate(timedOut)).toBe(timedOut);
-    expect(gate(read({}))).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
+  test('locks that were not read or not understood are unmeasured', () => {
+    expect(gate(undefined)).toMatchObject({ kind: 'unmeasured', why: 'missing' });
+    expect(gate('lslocks: failed')).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
+    expect(packageManagerGate(unread, 'node-1').verdict).toBe(timedOut);
   });
 });
 
 describe('the kernel of the next boot', () => {
   const gate = (names: readonly string[], intended: string | null, floor: string | null = null) =>
-    kernelGate(readHost('node-1', { ...answers, bootFiles: read(names) }), 'node-1', { intended, floor }).verdict;
-  const boot = answers.bootFiles.kind === 'read' ? answers.bootFiles.value : [];
+    kernelGate(readiness({ kernels: names.join('\n') }), 'node-1', { intended, floor }).verdict;
 
   test('the newest that can be booted is the intended one', () => {
-    expect(gate(boot, '6.14.0-37-generic', '6.13').kind).toBe('pass');
-    expect(gate(boot, null).kind).toBe('pass');
+    expect(gate(kernels, '6.14.0-37-generic', '6.13').kind).toBe('pass');
+    expect(gate(kernels, null).kind).toBe('pass');
   });
 
   test('another one than the intended, or one below the floor, holds the node back', () => {
-    expect(gate(boot, '6.8.0-90-generic')).toMatchObject({ reason: 'WrongKernel' });
-    expect(gate(boot, '6.14.0-37-generic', '6.15')).toMatchObject({ reason: 'KernelBelowFloor' });
+    expect(gate(kernels, '6.8.0-90-generic')).toMatchObject({ reason: 'WrongKernel' });
+    expect(gate(kernels, '6.14.0-37-generic', '6.15')).toMatchObject({ reason: 'KernelBelowFloor' });
   });
 
   test('a kernel whose initial ramdisk is missing is not one that can be booted', () => {
-    expect(gate([...boot, 'vmlinuz-6.17.0-1-generic'], '6.14.0-37-generic').kind).toBe('pass');
+    expect(gate([...kernels, 'vmlinuz-6.17.0-1-generic'], '6.14.0-37-generic').kind).toBe('pass');
     expect(gate(['vmlinuz-6.17.0-1-generic'], '6.17.0-1-generic').kind).toBe('pass');
   });
 
   test('no kernel, and two that are equally new, are unmeasured', () => {
-    expect(gate(['kernel8.img'], null)).toMatchObject({ kind: 'unmeasured', why: 'empty' });
+    expect(gate(['vmlinuz-old'], null)).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
     const two = ['vmlinuz-6.14.0-37-generic', 'vmlinuz-6.14.0-37-lowlatency'];
     expect(gate(two, '6.14.0-37-generic')).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
-    const facts = readHost('node-1', { ...answers, bootFiles: timedOut });
-    expect(kernelGate(facts, 'node-1', { intended: null, floor: null }).verdict).toBe(timedOut);
+    const none = kernelGate(readiness({ kernels: undefined }), 'node-1', { intended: null, floor: null }).verdict;
+    expect(none).toMatchObject({ kind: 'unmeasured', why: 'missing' });
+    expect(kernelGate(unread, 'node-1', { intended: null, floor: null }).verdict).toBe(timedOut);
   });
 });
 
 test('each of what the host says is a gate of its own, and asked only where the spec wants it', () => {
-  const facts = readHost('node-1', answers);
   const expected = { intended: null, floor: null };
   const names = (spec: Parameters<typeof hostGates>[1]) =>
-    hostGates(facts, spec, 'node-1', expected).map(({ gate }) => gate);
+    hostGates(readiness(), spec, 'node-1', expected).map(({ gate }) => gate);
   expect(names({ logindCap: true, packageManager: true, kernel: true })).toEqual([
     'host.logindCap',
     'host.packageManager',
