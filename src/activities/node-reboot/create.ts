@@ -1,11 +1,14 @@
 import type { Unmeasured } from '../../domain/core/verdict.ts';
+import type { DrainProgress } from '../../domain/node-reboot/drain-progress.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { atBoundary } from '../release/boundary.ts';
 import { waiting, type WaitContext } from '../release/wait-context.ts';
 import { clusterOf, isUnmeasured, type NodeRebootDependencies } from './dependencies.ts';
+import { drainNode } from './drain.ts';
 import { readGates } from './gates.ts';
 import { holdLock, releaseLock, takeLock } from './lock.ts';
+import { movePrimaries } from './move-primaries.ts';
 import { readNode } from './nodes.ts';
 import { awaitCampaignChange, observeCampaign } from './observe.ts';
 import type { NodeRebootActivities, StepInput } from './port.ts';
@@ -17,9 +20,7 @@ import { cordon, uncordon } from './write-node.ts';
 type Lost = ResultOf<'lockLost'>;
 
 /** The activities of NodeReboots over their ports. One set serves any number of them. */
-export function createNodeRebootActivities(
-  dependencies: NodeRebootDependencies,
-): Omit<NodeRebootActivities, 'movePrimaries' | 'drain'> {
+export function createNodeRebootActivities(dependencies: NodeRebootDependencies): NodeRebootActivities {
   const clock = dependencies.clock ?? Date.now;
   /** Runs a step once the lock says how far it may bring the node. */
   const underLock = <R, P = undefined>(
@@ -54,7 +55,7 @@ export function createNodeRebootActivities(
       underLock('gatesBefore', input, async (port, { signal }): Promise<ResultOf<'gatesBefore'>> => {
         const { node } = input.record.visit;
         const at = clock();
-        const readings = await readGates(dependencies, port, { spec: input.spec, node, stage: 'before', signal });
+        const readings = await readGates(port, { spec: input.spec, node, stage: 'before', signal });
         const seen = await readNode(port, node, signal);
         if (seen.kind === 'unmeasured') return { of: 'gatesBefore', readings, before: seen, at };
         const { bootId, kernel, memory, unschedulable } = seen.value.node;
@@ -67,12 +68,18 @@ export function createNodeRebootActivities(
       }),
     cordon: (input) =>
       underLock('cordon', input, (port, { signal }) => cordon(port, input.record, input.deadline, clock, signal)),
+    movePrimaries: (input) =>
+      underLock('movePrimaries', input, (port, context) => movePrimaries(port, input, clock, context)),
+    drain: (input) =>
+      underLock<ResultOf<'drain'>, DrainProgress>('drain', input, (port, context) =>
+        drainNode(port, input, clock, context),
+      ),
     lastCheck: (input) =>
       underLock('lastCheck', input, async (port, { signal }): Promise<ResultOf<'lastCheck'>> => {
         const { node } = input.record.visit;
         const host = await readHost(port, dependencies.hostImage, node, clock, signal);
         const at = clock();
-        const readings = await readGates(dependencies, port, { spec: input.spec, node, stage: 'last', signal });
+        const readings = await readGates(port, { spec: input.spec, node, stage: 'last', signal });
         return { of: 'lastCheck', readings, sentinel: host.kind === 'read' ? host.value.sentinel : host, at };
       }),
     rebootNode: (input) =>
@@ -87,7 +94,7 @@ export function createNodeRebootActivities(
       ),
     uncordon: (input) =>
       underLock('uncordon', input, (port, { signal }) => uncordon(port, 'uncordon', input.record, signal)),
-    settle: (input) => underLock('settle', input, (port, context) => settle(dependencies, port, input, clock, context)),
+    settle: (input) => underLock('settle', input, (port, context) => settle(port, input, clock, context)),
     restoreNode: (input) =>
       underLock('restoreNode', input, (port, { signal }) => uncordon(port, 'restore', input.record, signal)),
     releaseLock: ({ spec, record }) =>
