@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import { fileURLToPath } from 'node:url';
+import { createApprovalActivities } from '../../src/activities/approval/verify-signature.ts';
+import { createKubernetes } from '../../src/activities/kubernetes/create.ts';
+import type { KubernetesClient } from '../../src/activities/kubernetes/port.ts';
+import { createNodeRebootActivities } from '../../src/activities/node-reboot/create.ts';
+import { createNotifyActivities } from '../../src/activities/notify/create.ts';
+import type { Notification } from '../../src/domain/core/notification.ts';
+import { lockName } from '../../src/domain/node-reboot/by-hand.ts';
+import type { HolderRun } from '../../src/domain/node-reboot/lock.ts';
+import type { NodeRebootAction } from '../../src/domain/node-reboot/actions.ts';
+import { nodeRebootSpec, type NodeRebootSpecInput } from '../../src/domain/node-reboot/spec.ts';
+import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
+import {
+  NODE_REBOOT_QUEUE,
+  NODE_REBOOT_WAIT_QUEUE,
+  nodeRebootId,
+  nodeRebootStatusQuery,
+  nodeRebootUpdate,
+} from '../../src/workflows/node-reboot/messages.ts';
+import type { nodeRebootWorkflow } from '../../src/workflows/node-reboot/workflow.ts';
+import { pushBusyboxImage } from '../lab/busybox-image.ts';
+import { kube } from '../lab/kube-api.ts';
+import { startLab, type Lab } from '../lab/lab.ts';
+import { rebootNodesAt, type RebootNodes } from '../lab/reboot-nodes.ts';
+import { waitFor } from '../lab/wait.ts';
+
+/** A lab of its own with three nodes that really reboot, and a worker for campaigns on them. */
+export interface RebootStage {
+  readonly lab: Lab;
+  readonly nodes: RebootNodes;
+  readonly kubernetes: KubernetesClient;
+  /** What people were told. */
+  readonly told: readonly Notification[];
+  apply(spec?: Partial<NodeRebootSpecInput>): Promise<Campaign>;
+  lock(): Promise<Readonly<Record<string, string>>>;
+  close(): Promise<void>;
+}
+
+export interface Campaign {
+  readonly name: string;
+  readonly handle: WorkflowHandle<typeof nodeRebootWorkflow>;
+  status(): Promise<NodeRebootStatus>;
+  until(what: string, holds: (status: NodeRebootStatus) => boolean, timeoutMs?: number): Promise<NodeRebootStatus>;
+  act(action: NodeRebootAction['action'], payload?: Record<string, unknown>): Promise<void>;
+  /** Waits until a node is offered, and approves it as it is offered. */
+  approve(node: string): Promise<void>;
+}
+
+export async function startRebootStage(): Promise<RebootStage> {
+  const lab = await startLab({ parts: ['temporal', 'registry', 'reboot-nodes'], log: () => {} });
+  const { env } = lab;
+  const nodes = rebootNodesAt(env.dir);
+  const kubernetes = await createKubernetes({ name: 'default', kubeconfig: env.kubeconfig });
+  const metadata = { name: lockName.namespace };
+  await kube(env, 'POST', '/api/v1/namespaces', { body: { apiVersion: 'v1', kind: 'Namespace', metadata } });
+  const lockPath = `/api/v1/namespaces/${lockName.namespace}/configmaps`;
+  await kube(env, 'POST', lockPath, {
+    body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: lockName.name } },
+  });
+
+  const told: Notification[] = [];
+  const client = new Client({ connection: await Connection.connect({ address: env.temporalAddress }) });
+  const activities = {
+    ...createApprovalActivities(),
+    ...createNotifyActivities({
+      notifiers: [
+        { name: 'test', notify: (said) => Promise.resolve({ kind: 'delivered' as const, ...note(told, said) }) },
+      ],
+      signal: () => new AbortController().signal,
+    }),
+    ...createNodeRebootActivities({
+      kubernetes: (cluster) => (cluster === 'default' ? kubernetes : null),
+      holderRun: (run) => holderRun(client, run),
+      hostImage: await pushBusyboxImage(env.registry),
+    }),
+  };
+  const connection = await NativeConnection.connect({ address: env.temporalAddress });
+  const workflowBundle = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
+  });
+  const workers = await Promise.all([
+    Worker.create({ connection, workflowBundle, activities, taskQueue: NODE_REBOOT_QUEUE }),
+    Worker.create({ connection, activities, taskQueue: NODE_REBOOT_WAIT_QUEUE, maxHeartbeatThrottleInterval: '1s' }),
+  ]);
+  const running = Promise.all(workers.map((worker) => worker.run()));
+
+  return {
+    lab,
+    nodes,
+    kubernetes,
+    told,
+    async apply(overrides = {}) {
+      const name = `c-${randomUUID().slice(0, 8)}`;
+      const spec = nodeRebootSpec.parse({
+        mode: 'Enforce',
+        nodes: [...nodes.names],
+        interval: '10s',
+        readyHold: '2s',
+        releaseDelay: '2s',
+        returnTimeout: '2m',
+        gates: { dns: false, host: false },
+        ...overrides,
+      });
+      const handle = await client.workflow.start<typeof nodeRebootWorkflow>('nodeRebootWorkflow', {
+        workflowId: nodeRebootId(name),
+        taskQueue: NODE_REBOOT_QUEUE,
+        args: [{ name, spec }],
+      });
+      return campaign(name, handle);
+    },
+    async lock() {
+      return (await kube<{ data?: Record<string, string> }>(env, 'GET', `${lockPath}/${lockName.name}`)).data ?? {};
+    },
+    async close() {
+      for (const worker of workers) worker.shutdown();
+      await running;
+      await connection.close();
+      await client.connection.close();
+      await kubernetes.close();
+      await lab.stop();
+    },
+  };
+}
+
+function note(told: Notification[], said: Notification): object {
+  told.push(said);
+  return {};
+}
+
+async function holderRun(client: Client, run: string): Promise<HolderRun> {
+  for await (const execution of client.workflow.list({ query: `RunId = "${run}"` })) {
+    return execution.status.name === 'RUNNING' ? 'running' : 'ended';
+  }
+  return 'unknown';
+}
+
+function campaign(name: string, handle: WorkflowHandle<typeof nodeRebootWorkflow>): Campaign {
+  const status = () => handle.query(nodeRebootStatusQuery);
+  const until: Campaign['until'] = async (what, holds, timeoutMs = 120_000) => {
+    let last: NodeRebootStatus | null = null;
+    try {
+      return await waitFor(
+        what,
+        async () => {
+          last = await status();
+          return holds(last) ? last : null;
+        },
+        timeoutMs,
+      );
+    } catch (error) {
+      throw new Error(`${String(error)}; last status: ${JSON.stringify(last, null, 1)}`, { cause: error });
+    }
+  };
+  const act: Campaign['act'] = async (action, payload = {}) => {
+    await handle.executeUpdate(nodeRebootUpdate(action), { args: [{ by: 'ana', reason: '', ...payload }] });
+  };
+  return {
+    name,
+    handle,
+    status,
+    until,
+    act,
+    async approve(node) {
+      const { waiting } = await until(
+        `an offer of ${node}`,
+        (s) => s.waiting?.next.includes(`--node ${node} `) === true,
+      );
+      await act('approve', { node, plan: /--plan (\S+)/.exec(waiting?.next ?? '')?.[1] });
+    },
+  };
+}
