@@ -23,6 +23,7 @@ import {
 import type { nodeRebootWorkflow } from '../../src/workflows/node-reboot/workflow.ts';
 import { pushBusyboxImage } from '../lab/busybox-image.ts';
 import { kube } from '../lab/kube-api.ts';
+import { startWorkload, type BudgetedWorkload, type WorkloadSpec } from './budgeted-workload.ts';
 import { startLab, type Lab } from '../lab/lab.ts';
 import { rebootNodesAt, type RebootNodes } from '../lab/reboot-nodes.ts';
 import { waitFor } from '../lab/wait.ts';
@@ -36,6 +37,8 @@ export interface RebootStage {
   readonly told: readonly Notification[];
   apply(spec?: Partial<NodeRebootSpecInput>): Promise<Campaign>;
   lock(): Promise<Readonly<Record<string, string>>>;
+  /** Makes a Deployment with a budget that wants one of its pods ready, and waits until all are. */
+  workload(name: string, how: WorkloadSpec): Promise<BudgetedWorkload>;
   close(): Promise<void>;
 }
 
@@ -45,6 +48,8 @@ export interface Campaign {
   status(): Promise<NodeRebootStatus>;
   until(what: string, holds: (status: NodeRebootStatus) => boolean, timeoutMs?: number): Promise<NodeRebootStatus>;
   act(action: NodeRebootAction['action'], payload?: Record<string, unknown>): Promise<void>;
+  /** Cancels it between turns, and waits for its end. */
+  end(): Promise<void>;
   /** Waits until a node is offered, and approves it as it is offered. */
   approve(node: string): Promise<void>;
 }
@@ -61,6 +66,7 @@ export async function startRebootStage(): Promise<RebootStage> {
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: lockName.name } },
   });
 
+  const image = await pushBusyboxImage(env.registry);
   const told: Notification[] = [];
   const client = new Client({ connection: await Connection.connect({ address: env.temporalAddress }) });
   const activities = {
@@ -74,7 +80,7 @@ export async function startRebootStage(): Promise<RebootStage> {
     ...createNodeRebootActivities({
       kubernetes: (cluster) => (cluster === 'default' ? kubernetes : null),
       holderRun: (run) => holderRun(client, run),
-      hostImage: await pushBusyboxImage(env.registry),
+      hostImage: image,
     }),
   };
   const connection = await NativeConnection.connect({ address: env.temporalAddress });
@@ -111,6 +117,7 @@ export async function startRebootStage(): Promise<RebootStage> {
       });
       return campaign(name, handle);
     },
+    workload: (workload, how) => startWorkload(env, image, workload, how),
     async lock() {
       return (await kube<{ data?: Record<string, string> }>(env, 'GET', `${lockPath}/${lockName.name}`)).data ?? {};
     },
@@ -163,6 +170,10 @@ function campaign(name: string, handle: WorkflowHandle<typeof nodeRebootWorkflow
     status,
     until,
     act,
+    async end() {
+      await act('cancel');
+      await handle.result();
+    },
     async approve(node) {
       const { waiting } = await until(
         `an offer of ${node}`,
