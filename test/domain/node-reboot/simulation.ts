@@ -141,7 +141,8 @@ class Simulation {
     this.story = story;
     this.decisions = decisions;
     this.coverage = coverage;
-    this.campaigns = ['blue', 'green'].map((name) => this.#newCampaign(name));
+    // Each begins at another end, so that they are after different nodes.
+    this.campaigns = [this.#newCampaign('blue', nodeNames), this.#newCampaign('green', [...nodeNames].reverse())];
     for (const [index, node] of this.cluster.nodes.entries()) {
       node.sentinel = story.wishes[index] === true ? wish : null;
       node.fault = story.faults[index] ?? 'none';
@@ -156,10 +157,10 @@ class Simulation {
     this.#endWell();
   }
 
-  #newCampaign(name: string): Campaign {
+  #newCampaign(name: string, nodes: readonly string[]): Campaign {
     const spec = nodeRebootSpec.parse({
       mode: 'Enforce',
-      nodes: [...nodeNames],
+      nodes: [...nodes],
       neverFirst: ['n2'],
       kernelFloor: '6.13',
       approval: this.story.approval,
