@@ -107,6 +107,7 @@ describe('when a drain is done', () => {
     expect(isDone({ name: 'web', owner: set })).toBe(false);
     expect(isDone({ name: 'web', owner: set, terminating: true })).toBe(false);
     expect(isDone({ name: 'bare', terminating: true })).toBe(false);
+    expect(isDone({ name: 'bare' })).toBe(false);
     expect(isDone({ name: 'web', owner: set, terminating: true, phase: 'Failed' })).toBe(true);
     expect(isDone()).toBe(true);
   });

@@ -5,7 +5,8 @@ export function vectorBody(series: readonly Readonly<Record<string, string>>[], 
   return { status: 'success', data: { resultType: 'vector', result } };
 }
 
-export function rulesBody(names: readonly string[], health = 'ok'): object {
+/** @param recorded the name of a recording rule beside the alerting ones */
+export function rulesBody(names: readonly string[], health = 'ok', recorded = 'job:up:sum'): object {
   const rules = names.map((name) => ({
     type: 'alerting',
     name,
@@ -14,7 +15,7 @@ export function rulesBody(names: readonly string[], health = 'ok'): object {
     query: 'up == 0',
     alerts: [],
   }));
-  const recording = { type: 'recording', name: 'job:up:sum', health: 'ok', query: 'sum(up)' };
+  const recording = { type: 'recording', name: recorded, health: 'ok', query: 'sum(up)' };
   return {
     status: 'success',
     data: { groups: [{ name: 'storage', file: 'rules.yaml', rules: [recording, ...rules] }] },

@@ -72,9 +72,9 @@ function instanceOf({ name, node, ready, terminating }: PodReading): DatabaseIns
 }
 
 /**
- * Every database cluster has all its instances, no primary is on the move, and a primary on the node whose turn it is has a
- * ready replica on another node that takes pods. Between drain and reboot instances that were on the node are missing by
- * our own doing: then the primary must be ready on another node.
+ * Every database cluster has all its instances, no primary is on the move, and one of them is ready on another node that
+ * takes pods: the primary, or a replica that becomes it. Between drain and reboot instances that were on the node are
+ * missing by our own doing: then the primary must be ready on another node.
  */
 export function cloudNativePgGate(
   { clusters }: CloudNativePgFacts,
@@ -120,8 +120,8 @@ function judgeCluster(cluster: DatabaseCluster, others: readonly string[], turn:
     return at.node === turn ? fail('PrimaryStays', `the primary ${primary} of ${name} is on node ${turn}`) : pass();
   }
   if (ready !== wanted) return fail('InstancesNotReady', `${name} has ${ready} of ${wanted} instances ready`);
-  if (stage === 'before' && at.node === turn && successor(cluster, others) === null) {
-    return fail('NoReplicaElsewhere', `${name} has no ready replica on another node that takes pods`);
+  if (stage === 'before' && readyOn(others, cluster) === null) {
+    return fail('NoReplicaElsewhere', `${name} has no ready instance on another node that takes pods`);
   }
   return pass();
 }
@@ -154,16 +154,13 @@ export function primariesOn(
       cluster: cluster.name,
       pod: cluster.primary,
       moving: cluster.primary !== cluster.targetPrimary,
-      successor: successor(cluster, others),
+      successor: readyOn(others, cluster),
     })),
   );
 }
 
-function successor({ instances, primary }: DatabaseCluster, others: readonly string[]): string | null {
-  const able = instances.find(
-    ({ pod, node, ready }) => pod !== primary && ready && node !== null && others.includes(node),
-  );
-  return able?.pod ?? null;
+function readyOn(nodes: readonly string[], { instances }: DatabaseCluster): string | null {
+  return instances.find(({ node, ready }) => ready && node !== null && nodes.includes(node))?.pod ?? null;
 }
 
 function otherNodes(nodes: readonly NodeReading[], turn: string): readonly string[] {

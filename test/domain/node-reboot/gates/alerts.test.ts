@@ -36,9 +36,8 @@ describe('alerts', () => {
   });
 
   test('NR-19 a recording rule of that name is none, and a rule without a good evaluation is not enough', () => {
-    const recording = { type: 'recording', name: 'NodeExporterDown', health: 'ok' };
-    const rules = { status: 'success', data: { groups: [{ rules: [recording] }] } };
-    expect(gate(active(), rules)).toMatchObject({ kind: 'unmeasured', why: 'missing' });
+    const [first = '', ...others] = blocking;
+    expect(gate(active(), rulesBody(others, 'ok', first))).toMatchObject({ kind: 'unmeasured', why: 'missing' });
     expect(gate(active(), rulesBody(blocking, 'unknown'))).toMatchObject({ kind: 'unmeasured', why: 'not-ready' });
     expect(gate(active(), rulesBody(blocking, 'err'))).toMatchObject({ kind: 'unmeasured', why: 'not-ready' });
   });
@@ -101,5 +100,6 @@ describe('alerts', () => {
     expect(gate({ status: 'error', errorType: 'execution', error: 'too many' })).toMatchObject({ why: 'error' });
     expect(gate({ status: 'success', data: { resultType: 'matrix', result: [] } })).toMatchObject({ why: 'unparsed' });
     expect(gate(vectorBody([{ alertname: 'KubeNodeNotReady' }]))).toMatchObject({ why: 'unparsed' });
+    expect(gate(vectorBody([{ alertstate: 'firing' }]))).toMatchObject({ why: 'unparsed' });
   });
 });

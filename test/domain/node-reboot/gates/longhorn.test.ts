@@ -117,9 +117,11 @@ describe('Longhorn volumes', () => {
 
   test('copies that are being rebuilt, are on their way out, or are two on one node do not count', () => {
     const good = replica('pvc-1', 'node-2', true);
+    const failed = { ...replica('pvc-1', 'node-5', false), status: { currentState: 'stopped' } };
     const copies = [
       good,
       good,
+      failed,
       { ...replica('pvc-1', 'node-3', true), metadata: { deletionTimestamp: '2026-06-01T00:00:00Z' } },
       {
         ...replica('pvc-1', 'node-4', true),
