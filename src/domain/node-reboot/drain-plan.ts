@@ -1,6 +1,6 @@
 import type { Budget } from './gates/budgets.ts';
 import { selects } from './label-selector.ts';
-import { isFinished, podName, type PodReading } from './pod.ts';
+import { isFinished, isHostPod, podName, type PodReading } from './pod.ts';
 import type { NodeRebootSpec } from './spec.ts';
 
 /** What a drain does with the pods of a node; each of them stands in exactly one list. */
@@ -25,8 +25,8 @@ export interface DrainBlocker {
 
 /**
  * Decides about each pod of a node, as `kubectl drain` does. Pods that the kubelet or a DaemonSet keeps there stay, as do
- * finished ones, which never block. Data in an emptyDir and pods that nothing creates anew are lost by an eviction, so that
- * they block unless the spec allows it.
+ * those with which Holdfast asks the host, and finished ones, which never block. Data in an emptyDir and pods that nothing
+ * creates anew are lost by an eviction, so that they block unless the spec allows it.
  *
  * @param pods those on the node
  */
@@ -34,7 +34,8 @@ export function planDrain(
   pods: readonly PodReading[],
   spec: Pick<NodeRebootSpec['drain'], 'deleteEmptyDirData' | 'deleteBarePods'>,
 ): DrainPlan {
-  const isStaying = (pod: PodReading) => pod.mirror || pod.controller?.kind === 'DaemonSet' || isFinished(pod);
+  const isStaying = (pod: PodReading) =>
+    pod.mirror || pod.controller?.kind === 'DaemonSet' || isFinished(pod) || isHostPod(pod);
   const going = pods.filter((pod) => !isStaying(pod));
   const blockers = going
     .filter(({ terminating }) => !terminating)

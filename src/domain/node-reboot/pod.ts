@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { own } from '../core/own.ts';
 import type { Reading } from '../core/verdict.ts';
 import { readObjects, type RawObjects } from './read-objects.ts';
 
@@ -95,6 +96,14 @@ export function readPods(objects: RawObjects): Reading<readonly PodReading[]> {
 /** NAMESPACE/NAME. */
 export function podName({ namespace, name }: Pick<PodReading, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
+}
+
+/** Where Holdfast places its own one-shot pods on hosts, and the label by which they are known. */
+export const hostPods = { namespace: 'holdfast', label: 'app.kubernetes.io/managed-by', value: 'holdfast' } as const;
+
+/** A one-shot pod of Holdfast that asks a host something: nothing creates it anew, and it ends by itself. */
+export function isHostPod({ namespace, labels, controller }: PodReading): boolean {
+  return controller === null && namespace === hostPods.namespace && own(labels, hostPods.label) === hostPods.value;
 }
 
 /** Its containers have ended for good. */

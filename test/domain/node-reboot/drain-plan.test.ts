@@ -94,6 +94,19 @@ describe('which pods are moved', () => {
     expect(planDrain(pods, { deleteEmptyDirData: false, deleteBarePods: true }).blockers).toHaveLength(1);
   });
 
+  test('a pod with which Holdfast asks the host blocks nothing, and one that only looks like it does', () => {
+    const asking = {
+      name: 'host-facts-1',
+      namespace: 'holdfast',
+      labels: { 'app.kubernetes.io/managed-by': 'holdfast' },
+    };
+    const worker = { ...asking, name: 'worker', owner: set };
+    const plan = planDrain(podsOf(asking, { ...asking, name: 'other', namespace: 'shop' }, worker), careful);
+    expect(named(plan.staying)).toEqual(['host-facts-1']);
+    expect(plan.blockers).toMatchObject([{ pod: 'shop/other' }]);
+    expect(named(plan.evict)).toEqual(['worker']);
+  });
+
   test('a pod that is leaving is neither evicted nor a blocker', () => {
     const plan = planDrain(podsOf({ name: 'bare', terminating: true, volumes: scratch }), careful);
     expect(plan).toMatchObject({ evict: [], blockers: [] });
