@@ -21,8 +21,11 @@ const from = 'Prometheus';
 
 const failedSchema = z.object({ status: z.literal('error'), errorType: z.string(), error: z.string() });
 
+/** As Go writes a float. */
+const sampleValue = z.string().regex(/^(NaN|[+-]?Inf|-?\d+(\.\d+)?(e[+-]\d+)?)$/, 'expected a number');
+
 const sampleSchema = z
-  .object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), z.string()]) })
+  .object({ metric: z.record(z.string(), z.string()), value: z.tuple([z.number(), sampleValue]) })
   .transform(({ metric, value: [, value] }): Sample => ({
     labels: metric,
     value: Number(value.replace('Inf', 'Infinity')),

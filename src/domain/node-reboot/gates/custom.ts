@@ -1,6 +1,10 @@
-import { allOf, fail, pass, unmeasured, type Reading, type Verdict } from '../../core/verdict.ts';
+import { z } from 'zod';
+import { allOf, fail, pass, read, unmeasured, type Reading, type Verdict } from '../../core/verdict.ts';
 import type { GateReading } from '../gate.ts';
 import type { GatesSpec } from '../gates-spec.ts';
+import { parseObjectPath, valuesAt } from '../object-path.ts';
+import { readSamples } from '../prometheus-answer.ts';
+import { readObjects, type RawObjects } from '../read-objects.ts';
 
 /** What came of a gate of the operator's own. */
 export interface CustomFacts {
@@ -15,6 +19,33 @@ export interface CustomResult {
 }
 
 export type CustomSpec = GatesSpec['custom'][number];
+
+const objectSchema = z.looseObject({
+  metadata: z.looseObject({ namespace: z.string().optional(), name: z.string() }),
+});
+
+/** @param objects all of the gate's kind, within its namespace if it names one */
+export function readCustomObjects(objects: RawObjects, { name, jsonPath = '' }: CustomSpec): CustomFacts {
+  const what = `gate ${name}`;
+  const parsed = parseObjectPath(jsonPath);
+  if (!parsed.ok) return { results: unmeasured(what, 'the spec', 'unparsed', `${what}: ${parsed.message}`) };
+  const understood = readObjects(objects, what, objectSchema);
+  if (understood.kind === 'unmeasured') return { results: understood };
+  const results = understood.value.map((object) => {
+    const { namespace, name: own } = object.metadata;
+    return { name: namespace === undefined ? own : `${namespace}/${own}`, values: valuesAt(object, parsed.path) };
+  });
+  return { results: read(results) };
+}
+
+/** @param answer of `/api/v1/query` for the gate's query */
+export function readCustomSamples(answer: Reading<unknown>, { name }: CustomSpec): CustomFacts {
+  const samples = readSamples(answer, `gate ${name}`);
+  if (samples.kind === 'unmeasured') return { results: samples };
+  return {
+    results: read(samples.value.map(({ labels, value }) => ({ name: JSON.stringify(labels), values: [`${value}`] }))),
+  };
+}
 
 /**
  * As many results as the spec says, and each of them as it says. An object of which the JSONPath yields nothing proves
@@ -33,7 +64,6 @@ function judge(results: Reading<readonly CustomResult[]>, spec: CustomSpec): Ver
     return count === 0 ? unmeasured(what, sourceOf(spec), 'empty', message) : fail('ResultsMissing', message);
   }
   if (count === 0) return pass(`${what} has no results, as it is to be`);
-  // Prometheus writes a sample's 1 in this way only.
   const wanted = spec.equals ?? '1';
   return allOf(
     results.value.map((result) => judgeResult(result, wanted, what, sourceOf(spec))),

@@ -101,5 +101,6 @@ describe('alerts', () => {
     expect(gate({ status: 'success', data: { resultType: 'matrix', result: [] } })).toMatchObject({ why: 'unparsed' });
     expect(gate(vectorBody([{ alertname: 'KubeNodeNotReady' }]))).toMatchObject({ why: 'unparsed' });
     expect(gate(vectorBody([{ alertstate: 'firing' }]))).toMatchObject({ why: 'unparsed' });
+    expect(gate(vectorBody([{ alertname: 'X', alertstate: 'firing' }], ''))).toMatchObject({ why: 'unparsed' });
   });
 });

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { read, unmeasured, type Reading } from '../../../../src/domain/core/verdict.ts';
-import { customGate, type CustomResult } from '../../../../src/domain/node-reboot/gates/custom.ts';
+import {
+  customGate,
+  readCustomObjects,
+  readCustomSamples,
+  type CustomResult,
+} from '../../../../src/domain/node-reboot/gates/custom.ts';
 import { gatesSchema } from '../../../../src/domain/node-reboot/gates-spec.ts';
+import { vectorBody } from '../prometheus-body.ts';
 
 const written = {
   name: 'rooms',
@@ -11,10 +17,14 @@ const written = {
   results: 2,
 };
 
-function gate(results: Reading<readonly CustomResult[]>, changes: object = {}) {
+function specOf(changes: object = {}) {
   const [spec] = gatesSchema.parse({ custom: [{ ...written, ...changes }] }).custom;
   if (spec === undefined) throw new Error('no gate was parsed');
-  return customGate({ results }, spec);
+  return spec;
+}
+
+function gate(results: Reading<readonly CustomResult[]>, changes: object = {}) {
+  return customGate({ results }, specOf(changes));
 }
 
 const room = (name: string, ...values: readonly string[]): CustomResult => ({ name, values });
@@ -54,5 +64,31 @@ describe('gates of an operator', () => {
   test('what could not be evaluated stays unmeasured', () => {
     const late = unmeasured('gate rooms', 'API server', 'timeout', 'no answer');
     expect(gate(late).verdict).toBe(late);
+  });
+
+  test('objects are read by the path, each under its name', () => {
+    const rooms = read([
+      { metadata: { namespace: 'a', name: '1' }, status: { ready: true } },
+      { metadata: { name: '2' }, status: {} },
+    ]);
+    expect(readCustomObjects(rooms, specOf()).results).toEqual(read([room('a/1', 'true'), room('2')]));
+    const denied = unmeasured('gate rooms', 'API server', 'denied', 'forbidden');
+    expect(readCustomObjects(denied, specOf()).results).toBe(denied);
+    expect(readCustomObjects(read([{}]), specOf()).results).toMatchObject({ why: 'unparsed' });
+    const odd = specOf({ jsonPath: '{..ready}' });
+    expect(readCustomObjects(rooms, odd).results).toMatchObject({ kind: 'unmeasured', from: 'the spec' });
+  });
+
+  test('samples are read as numbers, so that 1 is 1 in whatever form', () => {
+    const query = specOf({ resource: undefined, jsonPath: undefined, equals: undefined, query: 'up', results: 1 });
+    const verdictOf = (value: string) =>
+      customGate(readCustomSamples(read(vectorBody([{ job: 'a' }], value)), query), query).verdict;
+    for (const value of ['1', '1.0', '1e+00']) expect(verdictOf(value).kind).toBe('pass');
+    for (const value of ['0', 'NaN', '+Inf', '-Inf', '2']) expect(verdictOf(value).kind).toBe('fail');
+    expect(
+      readCustomSamples(read({ status: 'error', errorType: 'timeout', error: 'slow' }), query).results,
+    ).toMatchObject({
+      why: 'timeout',
+    });
   });
 });
