@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { read, unmeasured } from '../../../src/domain/core/verdict.ts';
 import { isDrained, neverEvicted, planDrain } from '../../../src/domain/node-reboot/drain-plan.ts';
@@ -111,6 +112,35 @@ describe('which pods are moved', () => {
     const plan = planDrain(podsOf({ name: 'bare', terminating: true, volumes: scratch }), careful);
     expect(plan).toMatchObject({ evict: [], blockers: [] });
     expect(named(plan.leaving)).toEqual(['bare']);
+  });
+});
+
+describe('whatever pods there are', () => {
+  const terms = fc.record({
+    phase: fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed'),
+    terminating: fc.boolean(),
+    annotations: fc.constantFrom({}, { 'kubernetes.io/config.mirror': 'x' }),
+    kind: fc.constantFrom(null, 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job', 'Node'),
+    volumes: fc.constantFrom([], scratch),
+  });
+  const words = fc.record({ deleteEmptyDirData: fc.boolean(), deleteBarePods: fc.boolean() });
+
+  test('each stands in exactly one list, and the drain is done only when none is left to go', () => {
+    fc.assert(
+      fc.property(fc.array(terms, { maxLength: 8 }), words, (drawn, spec) => {
+        const pods = podsOf(
+          ...drawn.map(({ kind, ...rest }, index) => ({
+            ...rest,
+            name: `p${index}`,
+            ...(kind === null ? {} : { owner: { kind } }),
+          })),
+        );
+        const plan = planDrain(pods, spec);
+        const listed = [...plan.evict, ...plan.leaving, ...plan.staying, ...plan.blockers].map(({ uid }) => uid);
+        expect(listed.toSorted()).toEqual(pods.map(({ uid }) => uid).toSorted());
+        expect(isDrained(plan)).toBe(plan.staying.length === pods.length);
+      }),
+    );
   });
 });
 
