@@ -52,7 +52,12 @@ export function readCustomSamples(answer: Reading<unknown>, { name }: CustomSpec
  * nothing.
  */
 export function customGate({ results }: CustomFacts, spec: CustomSpec): GateReading {
-  return { gate: `custom.${spec.name}`, verdict: judge(results, spec), lift: null };
+  return { gate: `custom.${spec.name}`, verdict: judge(results, spec), lift: liftOf(spec) };
+}
+
+function liftOf({ query, resource, jsonPath = '', equals = '' }: CustomSpec): string {
+  if (query !== undefined) return `bring each sample of ${query} to 1`;
+  return `bring ${jsonPath} of each ${resource?.kind ?? 'object'} to "${equals}"`;
 }
 
 function judge(results: Reading<readonly CustomResult[]>, spec: CustomSpec): Verdict {

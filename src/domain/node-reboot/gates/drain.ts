@@ -12,7 +12,8 @@ export interface DrainFacts extends BudgetsFacts {
 
 /** Every pod of the node can be moved: what blocks a drain is known, all of it, before the node is cordoned. */
 export function drainGate({ pods, budgets }: DrainFacts, spec: Pick<NodeRebootSpec, 'drain' | 'gates'>): GateReading {
-  return { gate: 'drain', verdict: judge(pods, budgets, spec), lift: null };
+  const lift = 'move what blocks, loosen its budget, or allow the loss under spec.drain';
+  return { gate: 'drain', verdict: judge(pods, budgets, spec), lift };
 }
 
 function judge(

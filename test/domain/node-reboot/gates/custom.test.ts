@@ -36,9 +36,9 @@ describe('gates of an operator', () => {
   });
 
   test('one value that is another holds the node back, and names its object', () => {
-    expect(gate(read([room('a/1', 'true'), room('a/2', 'true', 'false')])).verdict).toMatchObject({
-      kind: 'fail',
-      message: 'gate rooms: a/2 is "false", and is to be "true"',
+    expect(gate(read([room('a/1', 'true'), room('a/2', 'true', 'false')]))).toMatchObject({
+      verdict: { kind: 'fail', message: 'gate rooms: a/2 is "false", and is to be "true"' },
+      lift: 'bring {.status.ready} of each Room to "true"',
     });
   });
 
@@ -55,7 +55,10 @@ describe('gates of an operator', () => {
 
   test('each sample of a query must be 1', () => {
     const query = { resource: undefined, jsonPath: undefined, equals: undefined, query: 'up', results: 1 };
-    expect(gate(read([room('{job="a"}', '1')]), query).verdict.kind).toBe('pass');
+    expect(gate(read([room('{job="a"}', '1')]), query)).toMatchObject({
+      verdict: { kind: 'pass' },
+      lift: 'bring each sample of up to 1',
+    });
     for (const value of ['0', '1.5', 'NaN', 'Infinity', '']) {
       expect(gate(read([room('{job="a"}', value)]), query).verdict.kind).toBe('fail');
     }
