@@ -80,6 +80,8 @@ export async function startRebootStage(): Promise<RebootStage> {
     ...createNodeRebootActivities({
       kubernetes: (cluster) => (cluster === 'default' ? kubernetes : null),
       holderRun: (run) => holderRun(client, run),
+      prometheus: () => null,
+      etcd: () => null,
       hostImage: image,
     }),
   };

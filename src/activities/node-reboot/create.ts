@@ -55,7 +55,7 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
       underLock('gatesBefore', input, async (port, { signal }): Promise<ResultOf<'gatesBefore'>> => {
         const { node } = input.record.visit;
         const at = clock();
-        const readings = await readGates(port, { spec: input.spec, node, stage: 'before', signal });
+        const readings = await readGates(dependencies, port, { spec: input.spec, node, stage: 'before', signal });
         const seen = await readNode(port, node, signal);
         if (seen.kind === 'unmeasured') return { of: 'gatesBefore', readings, before: seen, at };
         const { bootId, kernel, memory, unschedulable } = seen.value.node;
@@ -79,7 +79,7 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
         const { node } = input.record.visit;
         const host = await readHost(port, dependencies.hostImage, node, clock, signal);
         const at = clock();
-        const readings = await readGates(port, { spec: input.spec, node, stage: 'last', signal });
+        const readings = await readGates(dependencies, port, { spec: input.spec, node, stage: 'last', signal });
         return { of: 'lastCheck', readings, sentinel: host.kind === 'read' ? host.value.sentinel : host, at };
       }),
     rebootNode: (input) =>
@@ -94,7 +94,7 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
       ),
     uncordon: (input) =>
       underLock('uncordon', input, (port, { signal }) => uncordon(port, 'uncordon', input.record, signal)),
-    settle: (input) => underLock('settle', input, (port, context) => settle(port, input, clock, context)),
+    settle: (input) => underLock('settle', input, (port, context) => settle(dependencies, port, input, clock, context)),
     restoreNode: (input) =>
       underLock('restoreNode', input, (port, { signal }) => uncordon(port, 'restore', input.record, signal)),
     releaseLock: ({ spec, record }) =>

@@ -1,11 +1,17 @@
 import { unmeasured, type Unmeasured } from '../../domain/core/verdict.ts';
 import type { HolderRun } from '../../domain/node-reboot/lock.ts';
+import type { EtcdPort } from '../etcd/port.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
+import type { PrometheusPort } from '../prometheus/port.ts';
 
 /** What the activities of a NodeReboot reach the world through. */
 export interface NodeRebootDependencies {
   /** The cluster of that name; null where this worker has none. */
   readonly kubernetes: (cluster: string) => KubernetesPort | null;
+  /** The Prometheus of that name; null where this worker has none. */
+  readonly prometheus: (name: string) => PrometheusPort | null;
+  /** The etcd cluster of that name; null where this worker has none. */
+  readonly etcd: (name: string) => EtcdPort | null;
   /** How a workflow run stands, as Temporal tells. */
   readonly holderRun: (run: string) => Promise<HolderRun>;
   /** The image of the one-shot pods that read a host or reboot it: a shell with cat, and nsenter. */

@@ -50,7 +50,7 @@ export async function observeCampaign(
   if (next.kind !== 'next') return seen;
   return {
     ...seen,
-    gates: await readGates(port, { spec, node: next.next.node, stage: 'before', signal }),
+    gates: await readGates(dependencies, port, { spec, node: next.next.node, stage: 'before', signal }),
   };
 }
 

@@ -80,6 +80,7 @@ export async function checkNode(
 
 /** See NodeRebootActivities.settle: the gates and the release delay, whichever is later. */
 export async function settle(
+  dependencies: NodeRebootDependencies,
   port: KubernetesPort,
   { spec, record, deadline }: StepInput,
   clock: () => number,
@@ -88,7 +89,7 @@ export async function settle(
   const { node, uncordonedAt } = record.visit;
   const restedAt = (uncordonedAt ?? clock()) + spec.releaseDelay;
   for (;;) {
-    const verdict = await settled(port, spec, node, signal);
+    const verdict = await settled(dependencies, port, spec, node, signal);
     if (verdict.kind === 'pass' && clock() >= restedAt) return { of: 'settle', verdict };
     if (verdict.kind === 'fail' && verdict.reason === 'VolumeFaulted') return { of: 'settle', verdict };
     if (clock() >= Math.max(deadline, restedAt)) return { of: 'settle', verdict };
@@ -97,12 +98,13 @@ export async function settle(
 }
 
 async function settled(
+  dependencies: NodeRebootDependencies,
   port: KubernetesPort,
   spec: StepInput['spec'],
   node: string,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const readings = await readGates(port, { spec, node, stage: 'after', signal });
+  const readings = await readGates(dependencies, port, { spec, node, stage: 'after', signal });
   const faulted = readings.find(({ verdict }) => verdict.kind === 'fail' && verdict.reason === 'VolumeFaulted');
   if (faulted !== undefined) return faulted.verdict;
   const blocking = readings.filter(({ verdict }) => verdict.kind !== 'pass');

@@ -1,4 +1,4 @@
-import { read, unmeasured, type Reading, type UnmeasuredCause } from '../../domain/core/verdict.ts';
+import { read, unmeasured, type Reading, type Unmeasured, type UnmeasuredCause } from '../../domain/core/verdict.ts';
 
 /** What the query API answers, as far as it is looked at. */
 interface QueryAnswer {
@@ -18,6 +18,18 @@ interface QueryAnswer {
  */
 export function readAnswer(status: number, body: string, what: string, from: string): Reading<number> {
   const not = (why: UnmeasuredCause, message: string) => unmeasured(what, from, why, message);
+  const answer = succeeded(status, body, not);
+  return answer.kind === 'read' ? single(answer.value, not) : answer;
+}
+
+/** The whole answer of one that succeeded, not understood any further. */
+export function readBody(status: number, body: string, what: string, from: string): Reading<unknown> {
+  return succeeded(status, body, (why, message) => unmeasured(what, from, why, message));
+}
+
+type Not = (why: UnmeasuredCause, message: string) => Unmeasured;
+
+function succeeded(status: number, body: string, not: Not): Reading<QueryAnswer> {
   if (status === 401 || status === 403) return not('denied', `Prometheus refused the query with ${status}`);
   if (status === 429) return not('throttled', 'Prometheus asks to slow down (429)');
   const answer = parse(body);
@@ -30,10 +42,10 @@ export function readAnswer(status: number, body: string, what: string, from: str
     const type = text(answer.errorType) || `status ${status}`;
     return not(type === 'timeout' ? 'timeout' : 'error', `the query failed (${type}): ${text(answer.error)}`);
   }
-  return single(answer, not);
+  return read(answer);
 }
 
-function single(answer: QueryAnswer, not: (why: UnmeasuredCause, message: string) => Reading<number>): Reading<number> {
+function single(answer: QueryAnswer, not: Not): Reading<number> {
   // Partial results of a federated store (Thanos, Mimir) come with warnings: some of the series may be missing.
   if (Array.isArray(answer.warnings) && answer.warnings.length > 0) {
     return not('truncated', `the answer may be partial: ${text(answer.warnings[0])}`);
@@ -55,7 +67,7 @@ function single(answer: QueryAnswer, not: (why: UnmeasuredCause, message: string
 }
 
 /** A sample is `[seconds, "number"]`, the number as text since it may be NaN or infinite. */
-function number(sample: unknown, not: (why: UnmeasuredCause, message: string) => Reading<number>): Reading<number> {
+function number(sample: unknown, not: Not): Reading<number> {
   const raw: unknown = Array.isArray(sample) ? sample[1] : undefined;
   if (typeof raw !== 'string') return not('unparsed', 'the sample is not [time, "value"]');
   if (raw === 'NaN') return not('empty', 'the value is NaN: there was nothing to divide by');

@@ -1,19 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { unmeasured, type Reading } from '../../domain/core/verdict.ts';
-import { readAnswer } from './answer.ts';
+import { readAnswer, readBody } from './answer.ts';
 import type { PrometheusClient, PrometheusConfig, QueryOptions } from './port.ts';
 
-/** One value is a few hundred bytes; more than this is a query that was not aggregated. */
-const MOST_BYTES = 1 << 20;
+/** One value is a few hundred bytes, and the rules of a large cluster a few hundred thousand. */
+const MOST_BYTES = 4 << 20;
+
+/** A GET, or a POST where it has a form. */
+interface Question {
+  readonly path: string;
+  readonly form?: Readonly<Record<string, string>>;
+}
 
 /**
- * The real adapter of {@link PrometheusPort}: one POST of the query API per value, never repeated here; the next probe
- * comes soon enough.
+ * The real adapter of {@link PrometheusPort}: one request for each question, never repeated here; the next probe comes soon
+ * enough.
  */
 export function createPrometheus(config: PrometheusConfig): PrometheusClient {
   const from = `Prometheus at ${new URL(config.url).host}`;
-  const endpoint = `${config.url.replace(/\/+$/, '')}/api/v1/query`;
+  const base = config.url.replace(/\/+$/, '');
   let agent: Promise<Agent> | null = null;
 
   function connection(): Promise<Agent> {
@@ -24,8 +30,12 @@ export function createPrometheus(config: PrometheusConfig): PrometheusClient {
     return agent;
   }
 
-  async function value(query: string, options: QueryOptions): Promise<Reading<number>> {
-    const what = `query ${query.slice(0, 200)}`;
+  async function ask<T>(
+    what: string,
+    question: Question,
+    options: QueryOptions,
+    understand: (status: number, body: string, what: string, from: string) => Reading<T>,
+  ): Promise<Reading<T>> {
     const timeout = AbortSignal.timeout(options.timeoutMs);
     const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]);
     let credentials: Record<string, string>;
@@ -41,22 +51,20 @@ export function createPrometheus(config: PrometheusConfig): PrometheusClient {
       );
     }
     try {
-      const response = await request(endpoint, {
-        method: 'POST',
+      const form = question.form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+      const response = await request(`${base}${question.path}`, {
+        method: question.form === undefined ? 'GET' : 'POST',
         dispatcher,
         signal,
-        headers: { ...credentials, 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-        body: new URLSearchParams({ query, timeout: `${Math.max(1, options.timeoutMs)}ms` }).toString(),
+        headers: { ...credentials, ...form, accept: 'application/json' },
+        ...(question.form === undefined ? {} : { body: new URLSearchParams(question.form).toString() }),
       });
       const body = await bounded(response.body);
-      if (body === null)
-        return unmeasured(
-          what,
-          from,
-          'truncated',
-          `the answer is longer than ${MOST_BYTES} bytes; aggregate the query to one value`,
-        );
-      return readAnswer(response.statusCode, body, what, from);
+      if (body === null) {
+        const message = `the answer is longer than ${MOST_BYTES} bytes; ask for less, such as an aggregate`;
+        return unmeasured(what, from, 'truncated', message);
+      }
+      return understand(response.statusCode, body, what, from);
     } catch (error) {
       options.signal?.throwIfAborted();
       if (timeout.aborted) return unmeasured(what, from, 'timeout', `no answer within ${options.timeoutMs} ms`);
@@ -66,8 +74,16 @@ export function createPrometheus(config: PrometheusConfig): PrometheusClient {
     }
   }
 
+  const instant = (query: string, { timeoutMs }: QueryOptions): Question => ({
+    path: '/api/v1/query',
+    form: { query, timeout: `${Math.max(1, timeoutMs)}ms` },
+  });
+  const named = (query: string) => `query ${query.slice(0, 200)}`;
+
   return {
-    value,
+    value: (query, options) => ask(named(query), instant(query, options), options, readAnswer),
+    series: (query, options) => ask(named(query), instant(query, options), options, readBody),
+    rules: (options) => ask('the rules', { path: '/api/v1/rules?type=alert' }, options, readBody),
     async close() {
       if (agent !== null) await (await agent).close();
     },

@@ -1,13 +1,17 @@
 import type { Reading } from '../../domain/core/verdict.ts';
 
 /**
- * What Holdfast asks of a Prometheus (or of anything that speaks its HTTP API). One question: what a query's single
- * value is now. No data, several series, NaN, an error, a time-out and an answer cut short are each unmeasured, with a
- * cause of their own; none of them is a number.
+ * What Holdfast asks of a Prometheus (or of anything that speaks its HTTP API). No data, several series where one value is
+ * asked for, NaN, an error, a time-out and an answer cut short are each unmeasured, with a cause of their own; none of them
+ * is a number.
  */
 export interface PrometheusPort {
   /** The one value of an instant query. */
   value(query: string, options: QueryOptions): Promise<Reading<number>>;
+  /** The whole JSON answer to an instant query: all of its series, or none. */
+  series(query: string, options: QueryOptions): Promise<Reading<unknown>>;
+  /** The whole JSON answer that tells the alerting rules which are loaded. */
+  rules(options: QueryOptions): Promise<Reading<unknown>>;
 }
 
 export interface QueryOptions {

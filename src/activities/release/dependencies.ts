@@ -10,7 +10,7 @@ export interface ReleaseDependencies {
   readonly kubernetes: (cluster: string) => KubernetesPort | null;
   readonly registry: RegistryPort;
   /** Null where this worker has no Prometheus. */
-  readonly prometheus: PrometheusPort | null;
+  readonly prometheus: Pick<PrometheusPort, 'value'> | null;
   /** Freezes of all releases [none]. */
   readonly freezes?: readonly Freeze[];
   /** Epoch milliseconds [Date.now]. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { duration } from '../core/duration.ts';
 
 /**
  * Which gates are asked, and what they are to expect. Those that read what every cluster has are on unless they are set to
@@ -44,6 +45,9 @@ export const gatesSchema = z.strictObject({
     .describe('Ready DNS replicas on different nodes.'),
   host: switchable({
     logindCap: z.boolean().default(true).describe("The kubelet's inhibitor is held and logind lets it last."),
+    gracePeriod: duration({ min: 1_000 })
+      .optional()
+      .describe("What the kubelet's shutdownGracePeriod is [as its file for logind says]."),
     packageManager: z.boolean().default(true).describe('No package manager is at work.'),
     kernel: z.boolean().default(true).describe('The newest bootable kernel is the intended one.'),
   })
@@ -52,7 +56,7 @@ export const gatesSchema = z.strictObject({
   releases: z.boolean().default(true).describe('No Release is rolling or soaking on the node.'),
   etcd: z
     .strictObject({
-      namespace: dnsLabel.default('kube-system'),
+      cluster: dnsName.default('default').describe("One of the worker's configured etcd clusters."),
       members: z.int().min(1).max(15).describe('How many members there are to be.'),
     })
     .optional(),

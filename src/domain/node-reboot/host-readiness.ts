@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { read, unmeasured, type Reading } from '../core/verdict.ts';
 import { hostFactsScript, readReport, reportMark } from './host-facts.ts';
 import { compareKernels, parseKernel } from './kernel.ts';
-import { readAnswer } from './read-objects.ts';
 import { parseSettingDuration } from './setting-duration.ts';
 
 /** What a host and its kubelet say about being rebooted, each thing by itself. Durations are milliseconds. */
@@ -35,6 +34,9 @@ const packageLocks: readonly string[] = [
   '/var/cache/apt/archives/lock',
 ];
 
+/** Where a kubelet that ends pods at a shutdown tells logind for how long (kubernetes, pkg/kubelet/nodeshutdown/systemd). */
+const kubeletDropIn = '/etc/systemd/logind.conf.d/99-kubelet.conf';
+
 const logind = 'org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager';
 
 const listLocks = [
@@ -53,6 +55,7 @@ export const hostReadinessScript = [
   `say inhibitors busctl --json=short call ${logind} ListInhibitors`,
   `say delay busctl get-property ${logind} InhibitDelayMaxUSec`,
   `say locks sh -c '${listLocks}'`,
+  `say grace cat ${kubeletDropIn}`,
   `say kernels sh -c 'ls /boot | grep -E "^(vmlinuz|initrd\\.img)-"'`,
   hostFactsScript,
 ].join('\n');
@@ -61,9 +64,9 @@ export const hostReadinessScript = [
  * Understands what a host has answered.
  *
  * @param report what {@link hostReadinessScript} printed
- * @param kubelet the answer of the kubelet's `/configz`
+ * @param grace how long the kubelet takes, as the spec says; null where the kubelet's own file is to tell, milliseconds
  */
-export function readHostReadiness(node: string, report: Reading<string>, kubelet: Reading<unknown>): HostReadiness {
+export function readHostReadiness(node: string, report: Reading<string>, grace: number | null): HostReadiness {
   const from = `a pod on node ${node}`;
   const sections = report.kind === 'read' ? readReport(node, report.value) : report;
   const section = <T>(name: string, what: string, parse: (text: string) => T | null): Reading<T> => {
@@ -75,7 +78,8 @@ export function readHostReadiness(node: string, report: Reading<string>, kubelet
   return {
     inhibitors: section('inhibitors', 'what delays a shutdown', inhibitorsOf),
     inhibitDelayMax: section('delay', 'how long logind lets a shutdown be delayed', delayOf),
-    shutdownGracePeriod: gracePeriodOf(node, kubelet),
+    shutdownGracePeriod:
+      grace === null ? section('grace', 'how long its kubelet takes to end pods', graceOf) : read(grace),
     packageManagers: section('locks', 'which package managers are at work', holdersOf),
     newestKernel: section('kernels', 'which kernel it boots next', newestKernelOf),
   };
@@ -107,14 +111,11 @@ function delayOf(text: string): number | null {
   return microseconds === undefined ? null : Number(microseconds) / 1_000;
 }
 
-const configzSchema = z.object({ kubeletconfig: z.object({ shutdownGracePeriod: z.string().default('0s') }) });
-
-function gracePeriodOf(node: string, kubelet: Reading<unknown>): Reading<number> {
-  const what = `shutdownGracePeriod of node ${node}`;
-  const config = readAnswer(kubelet, what, 'its kubelet', configzSchema);
-  if (config.kind === 'unmeasured') return config;
-  const { shutdownGracePeriod } = config.value.kubeletconfig;
-  return understood(parseSettingDuration(shutdownGracePeriod), shutdownGracePeriod, what, 'its kubelet');
+/** `InhibitDelayMaxSec=90`, in whole seconds or as systemd writes a duration. */
+function graceOf(text: string): number | null {
+  const written = /^InhibitDelayMaxSec=(.+)$/m.exec(text)?.[1]?.trim();
+  if (written === undefined) return null;
+  return /^\d{1,9}$/.test(written) ? Number(written) * 1_000 : parseSettingDuration(written);
 }
 
 /** `COMMAND PID PATH`, a lock a line. */

@@ -25,7 +25,7 @@ let client: KubernetesClient;
 let workload: RolledWorkload;
 let answer: (path: string) => { status: number; body: string } | undefined;
 let asked: number;
-let prometheus: PrometheusPort | null;
+let prometheus: Pick<PrometheusPort, 'value'> | null;
 
 beforeEach(async () => {
   asked = 0;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { read, unmeasured } from '../../../../src/domain/core/verdict.ts';
 import { etcdGate, readEtcd } from '../../../../src/domain/node-reboot/gates/etcd.ts';
 
-const spec = { namespace: 'kube-system', members: 3 };
+const spec = { cluster: 'default', members: 3 };
 const three = read({
   header: { cluster_id: '1', member_id: '2' },
   members: ['a', 'b', 'c'].map((name, index) => ({

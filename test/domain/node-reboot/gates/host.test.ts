@@ -24,11 +24,11 @@ const sections = {
   delay: 't 90000000',
   locks: '',
   kernels: kernels.join('\n'),
+  grace: '[Login]\nInhibitDelayMaxSec=90',
   boot: '8c0d7b3e-0d4f-4a53-9f6b-5a4b3f1f0c11',
   end: '',
 };
 
-const configz = { kubeletconfig: { shutdownGracePeriod: '1m30s', shutdownGracePeriodCriticalPods: '30s' } };
 const timedOut = unmeasured('the host', 'node-1', 'timeout', 'its pod did not end in time');
 
 function inhibitorsOf(...inhibitors: readonly (readonly (string | number)[])[]): string {
@@ -43,11 +43,11 @@ function report(changes: Readonly<Record<string, string | undefined>> = {}): str
     .join('');
 }
 
-function readiness(changes: Readonly<Record<string, string | undefined>> = {}, config: unknown = configz) {
-  return readHostReadiness('node-1', read(report(changes)), read(config));
+function readiness(changes: Readonly<Record<string, string | undefined>> = {}, grace: number | null = null) {
+  return readHostReadiness('node-1', read(report(changes)), grace);
 }
 
-const unread = readHostReadiness('node-1', timedOut, read(configz));
+const unread = readHostReadiness('node-1', timedOut, null);
 
 describe('the report of a host', () => {
   test('tells boot and sentinel beside', () => {
@@ -55,15 +55,15 @@ describe('the report of a host', () => {
   });
 
   test('that was cut short, or is empty, leaves everything unmeasured', () => {
-    const cut = readHostReadiness('node-1', read(report({ end: undefined })), read(configz));
+    const cut = readHostReadiness('node-1', read(report({ end: undefined })), null);
     expect(cut.packageManagers).toMatchObject({ kind: 'unmeasured', why: 'truncated' });
-    expect(readHostReadiness('node-1', read(''), read(configz)).inhibitors).toMatchObject({ why: 'empty' });
+    expect(readHostReadiness('node-1', read(''), null).inhibitors).toMatchObject({ why: 'empty' });
   });
 });
 
 describe('time for the kubelet at a shutdown', () => {
-  const cap = (changes: Readonly<Record<string, string | undefined>> = {}, config: unknown = configz) =>
-    logindCapGate(readiness(changes, config), 'node-1').verdict;
+  const cap = (changes: Readonly<Record<string, string | undefined>> = {}, grace: number | null = null) =>
+    logindCapGate(readiness(changes, grace), 'node-1').verdict;
 
   test('an inhibitor that is held, and a cap as long as the grace period, let a node go', () => {
     expect(cap().kind).toBe('pass');
@@ -88,20 +88,27 @@ describe('time for the kubelet at a shutdown', () => {
   });
 
   test('NR-39 a grace period of 1m30s is 90 s: a cap of 90 s covers it, and one that is any shorter does not', () => {
-    expect(cap({ delay: 't 90000000' }).kind).toBe('pass');
-    expect(cap({ delay: 't 89999999' }).kind).toBe('fail');
+    for (const grace of ['InhibitDelayMaxSec=90', 'InhibitDelayMaxSec=1m30s', 'InhibitDelayMaxSec=1min 30s']) {
+      expect(cap({ grace, delay: 't 90000000' }).kind).toBe('pass');
+      expect(cap({ grace, delay: 't 89999999' }).kind).toBe('fail');
+    }
+  });
+
+  test('the grace period that the spec names counts, whatever the file of the kubelet says', () => {
+    expect(cap({ grace: undefined }, 90_000).kind).toBe('pass');
+    expect(cap({}, 90_001).kind).toBe('fail');
   });
 
   test('what could not be read or understood is unmeasured', () => {
     expect(logindCapGate(unread, 'node-1').verdict).toBe(timedOut);
-    expect(logindCapGate(readHostReadiness('node-1', read(report()), timedOut), 'node-1').verdict).toBe(timedOut);
     expect(cap({ inhibitors: undefined })).toMatchObject({ kind: 'unmeasured', why: 'missing' });
     expect(cap({ inhibitors: 'sh: busctl: not found' })).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
     expect(cap({ inhibitors: '{"type":"as","data":[["a"]]}' })).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
     expect(cap({ delay: undefined })).toMatchObject({ kind: 'unmeasured', why: 'missing' });
     expect(cap({ delay: '30s' })).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
-    expect(cap({}, { kubeletconfig: { shutdownGracePeriod: 'soon' } })).toMatchObject({ why: 'unparsed' });
-    expect(cap({}, {})).toMatchObject({ why: 'unparsed' });
+    expect(cap({ grace: 'InhibitDelayMaxSec=soon' })).toMatchObject({ why: 'unparsed' });
+    expect(cap({ grace: '[Login]' })).toMatchObject({ why: 'unparsed' });
+    expect(cap({ grace: undefined })).toMatchObject({ why: 'missing' });
   });
 });
 
