@@ -8,7 +8,7 @@ import { clusterOf, isUnmeasured, type NodeRebootDependencies } from './dependen
 import { drainNode } from './drain.ts';
 import { readGates } from './gates.ts';
 import { holdLock, releaseLock, takeLock } from './lock.ts';
-import { movePrimaries } from './move-primaries.ts';
+import { movePrimaries, type MoveProgress } from './move-primaries.ts';
 import { readNode } from './nodes.ts';
 import { awaitCampaignChange, observeCampaign } from './observe.ts';
 import type { NodeRebootActivities, StepInput } from './port.ts';
@@ -69,7 +69,9 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
     cordon: (input) =>
       underLock('cordon', input, (port, { signal }) => cordon(port, input.record, input.deadline, clock, signal)),
     movePrimaries: (input) =>
-      underLock('movePrimaries', input, (port, context) => movePrimaries(port, input, clock, context)),
+      underLock<ResultOf<'movePrimaries'>, MoveProgress>('movePrimaries', input, (port, context) =>
+        movePrimaries(port, input, clock, context),
+      ),
     drain: (input) =>
       underLock<ResultOf<'drain'>, DrainProgress>('drain', input, (port, context) =>
         drainNode(port, input, clock, context),
