@@ -1,19 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
+import { pushBusyboxImage } from '../lab/busybox-image.ts';
 import { kube } from '../lab/kube-api.ts';
 import { whyNoRebootNode } from '../lab/parts/node-precheck.ts';
-import type { RebootNode } from '../lab/reboot-nodes.ts';
+import { startLab } from '../lab/lab.ts';
+import { rebootNodesAt, type RebootNode, type RebootNodes } from '../lab/reboot-nodes.ts';
 import { waitFor } from '../lab/wait.ts';
-import { startRebootStage, type RebootStage } from './reboot-stage.ts';
+import { openRebootStage, type RebootStage } from './reboot-stage.ts';
 
 const why = whyNoRebootNode(0);
 const wish = ['libc6'];
 
 describe.skipIf(why !== null)(`nodes that really reboot${why === null ? '' : ` (${why})`}`, () => {
   let stage: RebootStage;
+  let nodes: RebootNodes;
 
   beforeAll(async () => {
-    stage = await startRebootStage();
+    const lab = await startLab({ parts: ['temporal', 'registry', 'reboot-nodes'], log: () => {} });
+    nodes = rebootNodesAt(lab.env.dir);
+    stage = await openRebootStage(lab, nodes.names, await pushBusyboxImage(lab.env.registry));
   });
 
   afterAll(() => stage.close());
@@ -26,7 +31,6 @@ describe.skipIf(why !== null)(`nodes that really reboot${why === null ? '' : ` (
     );
 
   test('go one after the other, each approved by a person, and come back to work as another boot', async () => {
-    const { nodes } = stage;
     const before = nodes.names.map((name) => nodes.bootId(name));
     for (const name of nodes.names) nodes.setSentinel(name, wish);
     const campaign = await stage.apply();
@@ -57,7 +61,7 @@ describe.skipIf(why !== null)(`nodes that really reboot${why === null ? '' : ` (
   test('are drained as their disruption budgets let them, which may take a while', async () => {
     const one = 'reboot-1';
     const workload = await stage.workload('slow', { replicas: 2, startsOn: one, readyAfterSeconds: 5 });
-    stage.nodes.setSentinel(one, wish);
+    nodes.setSentinel(one, wish);
     const campaign = await stage.apply();
     await campaign.approve(one);
     await campaign.until(`${one} is done`, (s) => s.turn === null && reboot(s, one) === 'done');
@@ -70,7 +74,7 @@ describe.skipIf(why !== null)(`nodes that really reboot${why === null ? '' : ` (
   test('NR-65 are given back within five seconds when a drain that is blocked is cancelled', async () => {
     const one = 'reboot-1';
     const workload = await stage.workload('stuck', { replicas: 2, onlyOn: one });
-    stage.nodes.setSentinel(one, wish);
+    nodes.setSentinel(one, wish);
     const asked = reboots(one);
     const campaign = await stage.apply();
     await campaign.approve(one);
@@ -83,22 +87,22 @@ describe.skipIf(why !== null)(`nodes that really reboot${why === null ? '' : ` (
     expect((await node(one)).spec.unschedulable).toBeUndefined();
     expect(await stage.lock()).toEqual({});
     expect(reboots(one)).toBe(asked);
-    stage.nodes.setSentinel(one, null);
+    nodes.setSentinel(one, null);
     await workload.remove();
   });
 
   test('NR-52 NR-53 that do not return keep the lock, page a person once, and go on when they come back', async () => {
     const [one, two] = ['reboot-1', 'reboot-2'] as const;
-    stage.nodes.setFaults(one, { returns: 'power-button' });
-    for (const name of [one, two]) stage.nodes.setSentinel(name, wish);
+    nodes.setFaults(one, { returns: 'power-button' });
+    for (const name of [one, two]) nodes.setSentinel(name, wish);
     const asked = [reboots(one), reboots(two)];
     const campaign = await stage.apply({ returnTimeout: '60s', approval: 'None' });
     await campaign.until('it hangs', (s) => s.phase === 'Hung', 150_000);
     expect(stage.told.map(({ what }) => what)).toEqual(['Hung']);
     expect(await stage.lock()).toMatchObject({ node: one, phase: 'Returning' });
     expect(reboots(two)).toBe(asked[1]);
-    stage.nodes.setFaults(one, {});
-    stage.nodes.pressPower(one);
+    nodes.setFaults(one, {});
+    nodes.pressPower(one);
     await campaign.until(`${one} is done`, (s) => s.turn === null && reboot(s, one) === 'done', 150_000);
     // A person is asked before the next one, though the spec asks for nobody.
     await campaign.approve(two);
@@ -108,7 +112,7 @@ describe.skipIf(why !== null)(`nodes that really reboot${why === null ? '' : ` (
     await campaign.end();
   });
 
-  const reboots = (name: RebootNode) => stage.nodes.events(name).filter(({ event }) => event === 'asked').length;
+  const reboots = (name: RebootNode) => nodes.events(name).filter(({ event }) => event === 'asked').length;
 });
 
 const reboot = (status: NodeRebootStatus, name: string) => status.nodes.find(({ node }) => node === name)?.reboot;

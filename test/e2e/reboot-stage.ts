@@ -21,22 +21,22 @@ import {
   nodeRebootUpdate,
 } from '../../src/workflows/node-reboot/messages.ts';
 import type { nodeRebootWorkflow } from '../../src/workflows/node-reboot/workflow.ts';
-import { pushBusyboxImage } from '../lab/busybox-image.ts';
 import { kube } from '../lab/kube-api.ts';
 import { startWorkload, type BudgetedWorkload, type WorkloadSpec } from './budgeted-workload.ts';
-import { startLab, type Lab } from '../lab/lab.ts';
-import { rebootNodesAt, type RebootNodes } from '../lab/reboot-nodes.ts';
+import type { Lab } from '../lab/lab.ts';
 import { waitFor } from '../lab/wait.ts';
 
-/** A lab of its own with three nodes that really reboot, and a worker for campaigns on them. */
+/** A lab of its own, and a worker for campaigns on its nodes. */
 export interface RebootStage {
   readonly lab: Lab;
-  readonly nodes: RebootNodes;
   readonly kubernetes: KubernetesClient;
   /** What people were told. */
-  readonly told: readonly Notification[];
-  apply(spec?: Partial<NodeRebootSpecInput>): Promise<Campaign>;
+  readonly told: Notification[];
+  /** @param name of the campaign [one of its own] */
+  apply(spec?: Partial<NodeRebootSpecInput>, name?: string): Promise<Campaign>;
   lock(): Promise<Readonly<Record<string, string>>>;
+  /** Writes the lock as a person would, whoever holds it. */
+  writeLock(data: Readonly<Record<string, string>>): Promise<void>;
   /** Makes a Deployment with a budget that wants one of its pods ready, and waits until all are. */
   workload(name: string, how: WorkloadSpec): Promise<BudgetedWorkload>;
   close(): Promise<void>;
@@ -54,10 +54,13 @@ export interface Campaign {
   approve(node: string): Promise<void>;
 }
 
-export async function startRebootStage(): Promise<RebootStage> {
-  const lab = await startLab({ parts: ['temporal', 'registry', 'reboot-nodes'], log: () => {} });
+/**
+ * @param lab with Temporal and a control plane; it ends with the stage
+ * @param nodes those of campaigns, in their order
+ * @param image of one-shot pods and of workloads
+ */
+export async function openRebootStage(lab: Lab, nodes: readonly string[], image: string): Promise<RebootStage> {
   const { env } = lab;
-  const nodes = rebootNodesAt(env.dir);
   const kubernetes = await createKubernetes({ name: 'default', kubeconfig: env.kubeconfig });
   const metadata = { name: lockName.namespace };
   await kube(env, 'POST', '/api/v1/namespaces', { body: { apiVersion: 'v1', kind: 'Namespace', metadata } });
@@ -66,7 +69,6 @@ export async function startRebootStage(): Promise<RebootStage> {
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: lockName.name } },
   });
 
-  const image = await pushBusyboxImage(env.registry);
   const told: Notification[] = [];
   const client = new Client({ connection: await Connection.connect({ address: env.temporalAddress }) });
   const activities = {
@@ -97,14 +99,12 @@ export async function startRebootStage(): Promise<RebootStage> {
 
   return {
     lab,
-    nodes,
     kubernetes,
     told,
-    async apply(overrides = {}) {
-      const name = `c-${randomUUID().slice(0, 8)}`;
+    async apply(overrides = {}, name = `c-${randomUUID().slice(0, 8)}`) {
       const spec = nodeRebootSpec.parse({
         mode: 'Enforce',
-        nodes: [...nodes.names],
+        nodes: [...nodes],
         interval: '10s',
         readyHold: '2s',
         releaseDelay: '2s',
@@ -122,6 +122,10 @@ export async function startRebootStage(): Promise<RebootStage> {
     workload: (workload, how) => startWorkload(env, image, workload, how),
     async lock() {
       return (await kube<{ data?: Record<string, string> }>(env, 'GET', `${lockPath}/${lockName.name}`)).data ?? {};
+    },
+    async writeLock(data) {
+      const body = [{ op: 'add', path: '/data', value: data }];
+      await kube(env, 'PATCH', `${lockPath}/${lockName.name}`, { body, contentType: 'application/json-patch+json' });
     },
     async close() {
       for (const worker of workers) worker.shutdown();
