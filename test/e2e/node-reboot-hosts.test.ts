@@ -69,8 +69,8 @@ async function apply(...spec: Parameters<RebootStage['apply']>): Promise<Campaig
 }
 
 describe('a node that comes back otherwise than it was to', () => {
-  const out = async (what: string) => {
-    const at = await apply({ nodes: ['n1', 'n2'], approval: 'None', kernelFloor: '6.13' });
+  const out = async (what: string, readyHold = '2s') => {
+    const at = await apply({ nodes: ['n1', 'n2'], approval: 'None', kernelFloor: '6.13', readyHold });
     hosts.setSentinel('n2', wish);
     const status = await at.until(`a stop for ${what}`, (s) => s.stopped !== null);
     expect(status.stopped?.reason).toBe(what);
@@ -111,8 +111,8 @@ describe('a node that comes back otherwise than it was to', () => {
 
   test('that reboots once more by itself is stopped', async () => {
     hosts.setSentinel('n1', wish);
-    hosts.setFaults('n1', { rebootsTwice: true });
-    await out('RebootedAgain');
+    hosts.setFaults('n1', { rebootsAgainAfterMs: 5_000 });
+    await out('RebootedAgain', '15s');
   });
 });
 

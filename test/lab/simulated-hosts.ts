@@ -17,8 +17,8 @@ export interface HostFaults {
   readonly returns: 'by-itself' | 'power-button';
   /** It is told to reboot, and goes on. */
   readonly ignoresReboot: boolean;
-  /** It boots once more right after. */
-  readonly rebootsTwice: boolean;
+  /** So long after a boot it reboots once more, milliseconds [0: it does not]. */
+  readonly rebootsAgainAfterMs: number;
   /** The kernel that it comes back with [the one that its sentinel names]. */
   readonly kernel: string | null;
   /** The memory that it comes back with, in MiB [as before]. */
@@ -32,7 +32,7 @@ const noFaults: HostFaults = {
   bootMs: 200,
   returns: 'by-itself',
   ignoresReboot: false,
-  rebootsTwice: false,
+  rebootsAgainAfterMs: 0,
   kernel: null,
   memoryMi: null,
   keepsSentinel: false,
@@ -188,7 +188,7 @@ export async function simulateHosts(
 
   async function boot(host: Host): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, host.faults.bootMs));
-    const { kernel: other, memoryMi, keepsSentinel, rebootsTwice } = host.faults;
+    const { kernel: other, memoryMi, keepsSentinel, rebootsAgainAfterMs } = host.faults;
     const wanted = host.sentinel?.find((name) => name.startsWith('linux-image-'))?.slice('linux-image-'.length);
     host.kernel = other ?? wanted ?? host.kernel;
     host.memoryMi = memoryMi ?? host.memoryMi;
@@ -197,9 +197,9 @@ export async function simulateHosts(
     host.boots += 1;
     host.up = true;
     await quietly(() => beat(host));
-    if (!rebootsTwice) return;
-    host.faults = { ...host.faults, rebootsTwice: false };
-    setTimeout(() => void reboot(host), 1_500);
+    if (rebootsAgainAfterMs === 0) return;
+    host.faults = { ...host.faults, rebootsAgainAfterMs: 0 };
+    setTimeout(() => void reboot(host), rebootsAgainAfterMs);
   }
 
   /** An API server that is away for a moment is asked again at the next round. */
