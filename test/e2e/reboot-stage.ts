@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { createApprovalActivities } from '../../src/activities/approval/verify-signature.ts';
@@ -81,7 +81,7 @@ export async function openRebootStage(lab: Lab, nodes: readonly string[], image:
     }),
     ...createNodeRebootActivities({
       kubernetes: (cluster) => (cluster === 'default' ? kubernetes : null),
-      holderRun: (run) => holderRun(client, run),
+      holderRun: (name, run) => holderRun(client, name, run),
       prometheus: () => null,
       etcd: () => null,
       hostImage: image,
@@ -143,11 +143,14 @@ function note(told: Notification[], said: Notification): object {
   return {};
 }
 
-async function holderRun(client: Client, run: string): Promise<HolderRun> {
-  for await (const execution of client.workflow.list({ query: `RunId = "${run}"` })) {
-    return execution.status.name === 'RUNNING' ? 'running' : 'ended';
+async function holderRun(client: Client, campaignName: string, run: string): Promise<HolderRun> {
+  try {
+    const { status } = await client.workflow.getHandle(nodeRebootId(campaignName), run).describe();
+    return status.name === 'RUNNING' ? 'running' : 'ended';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'unknown';
+    throw error;
   }
-  return 'unknown';
 }
 
 function campaign(name: string, handle: WorkflowHandle<typeof nodeRebootWorkflow>): Campaign {

@@ -12,8 +12,8 @@ export interface NodeRebootDependencies {
   readonly prometheus: (name: string) => PrometheusPort | null;
   /** The etcd cluster of that name; null where this worker has none. */
   readonly etcd: (name: string) => EtcdPort | null;
-  /** How a workflow run stands, as Temporal tells. */
-  readonly holderRun: (run: string) => Promise<HolderRun>;
+  /** How a run of a campaign's workflow stands, as Temporal tells. */
+  readonly holderRun: (campaign: string, run: string) => Promise<HolderRun>;
   /** The image of the one-shot pods that read a host or reboot it: a shell with cat, and nsenter. */
   readonly hostImage: string;
   /** Epoch milliseconds [Date.now]. */

@@ -44,7 +44,7 @@ export async function observeCampaign(
   const order = await readOrder(port, spec, signal);
   const sentinels = await readSentinels(dependencies, port, nodes, order, signal);
   const holder = lock.kind === 'read' ? lock.value.holder : null;
-  const holderRun = holder === null ? 'unknown' : await dependencies.holderRun(holder.run);
+  const holderRun = holder === null ? 'unknown' : await dependencies.holderRun(holder.campaign, holder.run);
   const seen = { at, nodes, order, sentinels, lock, holderRun, ...daemons, gates: [] };
   const next = selectNode(spec, seen, done);
   if (next.kind !== 'next') return seen;
