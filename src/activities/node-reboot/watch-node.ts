@@ -6,31 +6,32 @@ import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { sleep, type WaitContext } from '../release/wait-context.ts';
 import type { NodeRebootDependencies } from './dependencies.ts';
+import { followingNode } from './follow-node.ts';
 import { readGates } from './gates.ts';
-import { readNode } from './nodes.ts';
 import type { StepInput } from './port.ts';
 import { readHost } from './read-host.ts';
 
-const pollMs = 2_000;
+/** Between two looks at a node of which nothing is heard. */
+const quietMs = 5_000;
 
 /** See NodeRebootActivities.awaitReturn. While the API server does not answer nothing is known of the node, and nothing is said. */
-export async function awaitReturn(
+export function awaitReturn(
   port: KubernetesPort,
   { record, deadline }: StepInput,
   clock: () => number,
   { signal }: WaitContext<undefined>,
 ): Promise<ResultOf<'awaitReturn'>> {
   const { visit } = record;
-  for (;;) {
-    const seen = await readNode(port, visit.node, signal);
-    if (seen.kind === 'read') {
-      const judged = judgeReturn(seen.value.node, visit, deadline, clock());
+  return followingNode(port, visit.node, signal, async (next) => {
+    for (;;) {
+      const seen = await next(quietMs);
+      if (seen.kind === 'unmeasured') continue;
+      const judged = judgeReturn(seen.value, visit, deadline, clock());
       const { message } = judged;
       if (judged.kind === 'returned') return { of: 'awaitReturn', outcome: 'returned', bootId: judged.bootId, message };
       if (judged.kind !== 'waiting') return { of: 'awaitReturn', outcome: judged.kind, message };
     }
-    await sleep(pollMs, signal);
-  }
+  });
 }
 
 /** How long the node has been Ready without a break: kept in the heartbeat, so that another worker goes on counting. */
@@ -39,7 +40,7 @@ export interface ReadyProgress {
 }
 
 /** See NodeRebootActivities.checkNode. A node that cannot be measured is asked again until the deadline. */
-export async function checkNode(
+export function checkNode(
   dependencies: NodeRebootDependencies,
   port: KubernetesPort,
   { spec, record, deadline }: StepInput,
@@ -47,36 +48,41 @@ export async function checkNode(
   { signal, resumed, progress }: WaitContext<ReadyProgress>,
 ): Promise<ResultOf<'checkNode'>> {
   const { visit } = record;
-  let readySince = resumed?.readySince ?? null;
-  let trouble: string;
-  for (;;) {
-    const seen = await readNode(port, visit.node, signal);
-    if (seen.kind === 'unmeasured') {
-      trouble = seen.message;
-    } else if (!seen.value.node.ready) {
-      readySince = null;
-      trouble = `node ${visit.node} is not Ready`;
-    } else {
-      readySince ??= clock();
-      const heldMs = clock() - readySince;
-      trouble = `node ${visit.node} was Ready for ${Math.floor(heldMs / 1_000)} s`;
-      if (heldMs >= spec.readyHold) {
-        const host = await readHost(port, dependencies.hostImage, visit.node, clock, signal);
-        const sentinel = host.kind === 'read' ? host.value.sentinel : host;
-        const { node } = seen.value;
-        const verdict = checkBoot({ node, sentinel }, visit, spec);
-        if (verdict.kind !== 'unmeasured') return { of: 'checkNode', verdict, kernel: node.kernel };
-        trouble = verdict.message;
+  return followingNode(port, visit.node, signal, async (next) => {
+    let readySince = resumed?.readySince ?? null;
+    for (;;) {
+      const leftMs = readySince === null ? quietMs : readySince + spec.readyHold - clock();
+      const seen = await next(Math.min(quietMs, Math.max(500, leftMs)));
+      let trouble: string;
+      if (seen.kind === 'unmeasured') {
+        trouble = seen.message;
+      } else if (!seen.value.ready) {
+        readySince = null;
+        trouble = `node ${visit.node} is not Ready`;
+      } else {
+        readySince ??= clock();
+        trouble = `node ${visit.node} is not Ready for long enough`;
+        if (clock() - readySince >= spec.readyHold) {
+          const host = await readHost(port, dependencies.hostImage, visit.node, clock, signal);
+          const sentinel = host.kind === 'read' ? host.value.sentinel : host;
+          const verdict = checkBoot({ node: seen.value, sentinel }, visit, spec);
+          if (verdict.kind !== 'unmeasured') return { of: 'checkNode', verdict, kernel: seen.value.kernel };
+          trouble = verdict.message;
+          await sleep(quietMs, signal);
+        }
+      }
+      progress({ readySince });
+      if (clock() >= deadline) {
+        const verdict = unmeasured(`node ${visit.node}`, 'API server', 'timeout', `${trouble}, until the deadline`);
+        return { of: 'checkNode', verdict, kernel: '' };
       }
     }
-    progress({ readySince });
-    if (clock() >= deadline) {
-      const verdict = unmeasured(`node ${visit.node}`, 'API server', 'timeout', `${trouble}, until the deadline`);
-      return { of: 'checkNode', verdict, kernel: '' };
-    }
-    await sleep(pollMs, signal);
-  }
+  });
 }
+
+/** While everything rests nobody waits for an answer; afterwards somebody does. */
+const restingMs = 5 * 60_000;
+const settlingMs = 10_000;
 
 /** See NodeRebootActivities.settle: the gates and the release delay, whichever is later. */
 export async function settle(
@@ -93,7 +99,8 @@ export async function settle(
     if (verdict.kind === 'pass' && clock() >= restedAt) return { of: 'settle', verdict };
     if (verdict.kind === 'fail' && verdict.reason === 'VolumeFaulted') return { of: 'settle', verdict };
     if (clock() >= Math.max(deadline, restedAt)) return { of: 'settle', verdict };
-    await sleep(Math.min(pollMs * 5, Math.max(pollMs, restedAt - clock())), signal);
+    const leftMs = restedAt - clock();
+    await sleep(leftMs > 0 ? Math.min(restingMs, leftMs) : settlingMs, signal);
   }
 }
 
