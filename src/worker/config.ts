@@ -77,6 +77,13 @@ const configSchema = z.strictObject({
   keycloak: z.record(z.string(), keycloakSchema).default({}),
   /** What the probe users of Keycloak flows log in with, by the names that specs use. */
   secrets: z.record(z.string(), keycloakSecret).default({}),
+  /** What it takes to reboot nodes; without it this worker reboots none. */
+  nodeReboot: z
+    .strictObject({
+      /** Of the pods that ask a host or reboot it. It has sh, cat, grep and nsenter. */
+      hostImage: z.string().min(1),
+    })
+    .optional(),
   /** When no release starts anything, such as the year's end. */
   freeze: z.array(freezeSchema).max(50).default([]),
   /** Who is told besides the log. The URL of a webhook is a secret, so that it is named and never written here. */

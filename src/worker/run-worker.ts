@@ -4,6 +4,7 @@ import { Client } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, Worker, type Logger } from '@temporalio/worker';
 import { KEYCLOAK_FLOW_QUEUE } from '../workflows/keycloak-flow/messages.ts';
+import { NODE_REBOOT_QUEUE, NODE_REBOOT_WAIT_QUEUE } from '../workflows/node-reboot/messages.ts';
 import { RELEASE_QUEUE, RELEASE_WAIT_QUEUE } from '../workflows/release/messages.ts';
 import { clustersOf } from './clusters.ts';
 import { createCodecs } from './codec.ts';
@@ -12,16 +13,19 @@ import { serveHealth } from './http.ts';
 import { keycloakFlowActivities } from './keycloak-flow-activities.ts';
 import { createLogger } from './logger.ts';
 import { createKeycloakFlowMetrics } from './metrics/keycloak-flow-metrics.ts';
+import { createNodeRebootMetrics } from './metrics/node-reboot-metrics.ts';
 import { createReleaseMetrics } from './metrics/release-metrics.ts';
+import { nodeRebootActivities, requireNodeReboot } from './node-reboot-activities.ts';
 import { releaseActivities } from './release-activities.ts';
 import { sharedActivities } from './shared-activities.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
-export const CAPABILITIES = ['release', 'keycloak-flow'] as const;
+export const CAPABILITIES = ['release', 'keycloak-flow', 'node-reboot'] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
 export interface WorkerOptions {
-  readonly capabilities: readonly Capability[];
+  /** All that the configuration makes possible, where none are named. */
+  readonly capabilities?: readonly Capability[];
   /** Worker configuration file; undefined for the defaults. */
   readonly configFile?: string;
   /** Overrides the configuration's `listen`. */
@@ -37,7 +41,8 @@ export interface WorkerOptions {
 
 /**
  * How long reads and writes may go on: below the 60 s of grace that deploy/ gives the pod, so that they hear of the end
- * before the kernel ends them. Waits have none: they only read, and go on from their heartbeat wherever they are taken up.
+ * before the kernel ends them. Waits have none: they read, or evict what was to be evicted anyway,
+ * and go on from their heartbeat wherever they are taken up.
  */
 const SHUTDOWN_GRACE = '30s';
 const NO_GRACE = 0;
@@ -58,10 +63,12 @@ const SLOTS = 100;
  * writes, and one for waits.
  *
  * @returns when all work has been handed back and connections are closed
- * @throws ConfigError, or the connection's error
+ * @throws ConfigError, also where a capability lacks what it needs, or the connection's error
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const config = await readWorkerConfig(options.configFile);
+  const capabilities = options.capabilities ?? possibleCapabilities(config);
+  if (capabilities.includes('node-reboot')) requireNodeReboot(config);
   const logger = createLogger(options.logLevel ?? 'info');
   const runtimeMetrics = await installRuntime(logger);
   const codecs = await createCodecs(config);
@@ -74,7 +81,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     const client = new Client({ connection, namespace, dataConverter });
     let workers: readonly Worker[] = [];
     const ready = () => workers.length > 0 && workers.every((w) => w.getState() === 'RUNNING');
-    const ours = options.capabilities.map((capability) => metricsOf[capability](client));
+    const ours = capabilities.map((capability) => metricsOf[capability](client));
     // Before the workers: where the address is taken there is nothing yet that would hold the connection open.
     const health = await serveHealth(options.listen ?? config.listen, ready, async () =>
       [...(await Promise.all(ours.map((text) => text()))), await runtimeMetrics()].join(''),
@@ -84,7 +91,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     };
     options.signal.addEventListener('abort', stop, { once: true });
     try {
-      workers = await createWorkers(config, options.capabilities, { connection, namespace, dataConverter, logger });
+      workers = await createWorkers(config, capabilities, { connection, client, namespace, dataConverter, logger });
       const runs = Promise.all(workers.map((w) => w.run()));
       if (options.signal.aborted) stop();
       options.onReady?.({ health: health.address, namespace, address: connectionOptions.address ?? 'localhost:7233' });
@@ -102,10 +109,17 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
 const metricsOf: Readonly<Record<Capability, (client: Client) => () => Promise<string>>> = {
   release: createReleaseMetrics,
   'keycloak-flow': createKeycloakFlowMetrics,
+  'node-reboot': createNodeRebootMetrics,
 };
+
+/** Nodes are rebooted only by a worker that was told how. */
+export function possibleCapabilities({ nodeReboot }: Pick<WorkerConfig, 'nodeReboot'>): readonly Capability[] {
+  return CAPABILITIES.filter((capability) => capability !== 'node-reboot' || nodeReboot !== undefined);
+}
 
 interface Shared {
   readonly connection: NativeConnection;
+  readonly client: Client;
   readonly namespace: string;
   readonly dataConverter: { payloadCodecs: Awaited<ReturnType<typeof createCodecs>> };
   readonly logger: Logger;
@@ -116,7 +130,7 @@ async function createWorkers(
   capabilities: readonly Capability[],
   shared: Shared,
 ): Promise<Worker[]> {
-  const { logger, ...common } = shared;
+  const { logger, client, ...common } = shared;
   const bundle = await workflowBundle(logger);
   const kubernetes = await clustersOf(config);
   const both = sharedActivities(config, logger);
@@ -136,23 +150,29 @@ async function createWorkers(
     maxCachedWorkflows: 1_000,
     stickyQueueScheduleToStartTimeout: STICKY_PATIENCE,
   } as const;
+  const waits = {
+    ...base,
+    shutdownGraceTime: NO_GRACE,
+    maxConcurrentActivityTaskExecutions: WAIT_SLOTS,
+  } as const;
   const of: Readonly<Record<Capability, () => Promise<Worker>[]>> = {
     release: () => {
       const activities = { ...both, ...releaseActivities(config, kubernetes) };
       return [
         Worker.create({ ...workflows, activities, taskQueue: RELEASE_QUEUE }),
-        Worker.create({
-          ...base,
-          activities,
-          taskQueue: RELEASE_WAIT_QUEUE,
-          shutdownGraceTime: NO_GRACE,
-          maxConcurrentActivityTaskExecutions: WAIT_SLOTS,
-        }),
+        Worker.create({ ...waits, activities, taskQueue: RELEASE_WAIT_QUEUE }),
       ];
     },
     'keycloak-flow': () => {
       const activities = { ...both, ...keycloakFlowActivities(config, kubernetes) };
       return [Worker.create({ ...workflows, activities, taskQueue: KEYCLOAK_FLOW_QUEUE })];
+    },
+    'node-reboot': () => {
+      const activities = { ...both, ...nodeRebootActivities(config, kubernetes, client) };
+      return [
+        Worker.create({ ...workflows, activities, taskQueue: NODE_REBOOT_QUEUE }),
+        Worker.create({ ...waits, activities, taskQueue: NODE_REBOOT_WAIT_QUEUE }),
+      ];
     },
   };
   return Promise.all(capabilities.flatMap((capability) => of[capability]()));

@@ -17,6 +17,7 @@ export function createLogNotifier(log: NotificationLog): Notifier {
   };
   return {
     name: 'log',
+    isLog: true,
     notify: (notification) => {
       write[notification.severity](formatNotification(notification));
       return Promise.resolve({ kind: 'delivered' });

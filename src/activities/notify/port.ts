@@ -4,6 +4,8 @@ import type { Notification } from '../../domain/core/notification.ts';
 export interface Notifier {
   /** How people call it, such as `log` or `webhook ops`. Never an address: that may hold a secret. */
   readonly name: string;
+  /** It takes everything, and nobody need be there who reads it. [false] */
+  readonly isLog?: true;
   /**
    * Tells it.
    *

@@ -5,11 +5,17 @@ import { effectiveMode } from './effective-mode.ts';
 import type { GateReading } from './gate.ts';
 import { sentinelId } from './sentinel.ts';
 import type { CampaignState, PersonMark } from './state.ts';
-import type { VisitPhase } from './visit.ts';
+import { visitPhases, type VisitPhase } from './visit.ts';
 import { iso, waitingOf, type CampaignWaiting } from './waiting.ts';
+import { whyNotNow } from './why-not-now.ts';
 
-/** In one word, for tables and search attributes. */
-export type CampaignPhase = VisitPhase | 'Unknown' | 'Idle' | 'Waiting' | 'Stopped' | 'Suspended' | 'Hung';
+/** In one word, for tables and search attributes: of the turn of a node, or between turns. */
+export const campaignPhases = [...visitPhases, 'Unknown', 'Idle', 'Waiting', 'Stopped', 'Suspended', 'Hung'] as const;
+export type CampaignPhase = (typeof campaignPhases)[number];
+
+/** How a node stands: `wanted`, `done` in this campaign, its `turn`, `none` wanted, or `unknown`. */
+export const nodeWishes = ['wanted', 'done', 'turn', 'none', 'unknown'] as const;
+export type NodeWish = (typeof nodeWishes)[number];
 
 /** A NodeReboot as `status -o json` prints it. Fields are only ever added. Instants are ISO strings. */
 export interface NodeRebootStatus {
@@ -59,12 +65,13 @@ export interface TurnStatus {
 
 export interface NodeStatus {
   readonly node: string;
-  /** `wanted`, `done` in this campaign, `turn`, `none` wanted, or `unknown`. */
-  readonly reboot: 'wanted' | 'done' | 'turn' | 'none' | 'unknown';
+  readonly reboot: NodeWish;
   readonly kernel: string | null;
   readonly packages: readonly string[];
   /** In words; null where all is well. */
   readonly trouble: string | null;
+  /** Why it is not rebooted now, as a sentence; null where it has its turn. */
+  readonly whyNot: string | null;
 }
 
 export interface GateStatus {
@@ -99,7 +106,7 @@ export function nodeRebootStatus(state: CampaignState, now: number): NodeRebootS
     generation: state.generation,
     phase: phaseOf(state, now),
     turn: turnStatus(state),
-    nodes: nodeStatuses(state),
+    nodes: nodeStatuses(state, now),
     waiting: waitingOf(state, now),
     gates: (visit === null ? (observation?.gates ?? []) : state.gates).map(gateStatus),
     stopped: stopped === null ? null : { reason: stopped.reason, message: stopped.message, since: iso(stopped.at) },
@@ -136,23 +143,32 @@ function turnStatus({ visit }: CampaignState): TurnStatus | null {
   };
 }
 
-function nodeStatuses(state: CampaignState): NodeStatus[] {
-  const { observation, done, visit } = state;
+function nodeStatuses(state: CampaignState, now: number): NodeStatus[] {
+  const { observation } = state;
   if (observation === null || observation.order.kind === 'unmeasured') return [];
   return observation.order.value.map((name) => {
     const node =
       observation.nodes.kind === 'read' ? observation.nodes.value.find((one) => one.name === name) : undefined;
     const sentinel = observation.sentinels[name];
-    const wanted = sentinel?.kind === 'read' ? sentinel.value : null;
-    const kernel = node?.kernel ?? null;
-    const trouble = sentinel?.kind === 'unmeasured' ? sentinel.message : null;
-    const isDone = Object.hasOwn(done, name) && (wanted === null || done[name]?.sentinel === sentinelId(wanted));
-    const packages = wanted?.packages ?? [];
-    if (visit?.node === name) return { node: name, reboot: 'turn', kernel, packages, trouble };
-    if (trouble !== null || sentinel === undefined) return { node: name, reboot: 'unknown', kernel, packages, trouble };
-    if (isDone) return { node: name, reboot: 'done', kernel, packages, trouble };
-    return { node: name, reboot: wanted === null ? 'none' : 'wanted', kernel, packages, trouble };
+    const reboot = wishOf(state, name);
+    return {
+      node: name,
+      reboot,
+      kernel: node?.kernel ?? null,
+      packages: (sentinel?.kind === 'read' ? sentinel.value?.packages : null) ?? [],
+      trouble: sentinel?.kind === 'unmeasured' ? sentinel.message : null,
+      whyNot: whyNotNow(state, name, reboot, now),
+    };
   });
+}
+
+function wishOf({ observation, done, visit }: CampaignState, name: string): NodeWish {
+  if (visit?.node === name) return 'turn';
+  const sentinel = observation?.sentinels[name];
+  if (sentinel?.kind !== 'read') return 'unknown';
+  const wanted = sentinel.value;
+  if (Object.hasOwn(done, name) && (wanted === null || done[name]?.sentinel === sentinelId(wanted))) return 'done';
+  return wanted === null ? 'none' : 'wanted';
 }
 
 function gateStatus({ gate, verdict, lift }: GateReading): GateStatus {

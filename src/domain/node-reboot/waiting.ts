@@ -6,6 +6,8 @@ import type { CampaignState } from './state.ts';
 
 /** What a NodeReboot waits for, since when, who can lift it, and what happens next. */
 export interface CampaignWaiting {
+  /** One CamelCase word. */
+  readonly reason: string;
   readonly for: string;
   /** ISO instant; null where it is not known. */
   readonly since: string | null;
@@ -18,6 +20,15 @@ export interface CampaignWaiting {
 export function waitingOf(state: CampaignState, now: number): CampaignWaiting | null {
   const next = nextCommand(state, now);
   const since = state.observation === null ? null : iso(state.observation.at);
+  if (next.do === 'page') {
+    return {
+      reason: 'PageUndelivered',
+      for: `somebody to take the page ${next.page.what}: ${next.page.text}`,
+      since,
+      who: 'outside',
+      next: 'it is sent again until a receiver of the worker configuration (notify:) takes it',
+    };
+  }
   if (next.do !== 'wait') return null;
   return { since, ...inWords(state, next.for) };
 }
@@ -26,34 +37,53 @@ function inWords(state: CampaignState, waiting: Waiting): Omit<CampaignWaiting, 
   const { name, spec, paused, visit } = state;
   switch (waiting.kind) {
     case 'sentinel':
-      return { for: 'a node that wants a reboot', who: 'person', next: 'it is looked for at each interval' };
+      return {
+        reason: 'NoNodeWantsOne',
+        for: 'a node that wants a reboot',
+        who: 'person',
+        next: 'it is looked for at each interval',
+      };
     case 'approval': {
       const { offer, hash } = waiting;
       const to = offer.kernel === null ? '' : `, to come back with kernel ${offer.kernel}`;
       return {
+        reason: 'AwaitingApproval',
         for: `an approval of the reboot of node ${offer.node} (${offer.packages.join(', ')})${to}`,
         who: 'person',
         next: approveCommand(name, offer.node, hash, spec),
       };
     }
     case 'window':
-      return { for: `the window for node ${waiting.node}`, who: 'time', next: `it opens at ${iso(waiting.opensAt)}` };
+      return {
+        reason: 'OutsideWindow',
+        for: `the window for node ${waiting.node}`,
+        who: 'time',
+        next: `it opens at ${iso(waiting.opensAt)}`,
+      };
     case 'gates':
       return {
+        reason: 'Gates',
         for: `the gates of node ${waiting.node}: ${waiting.message}`,
         who: 'outside',
         next: 'they are read again',
       };
     case 'lock':
-      return { for: waiting.message, who: 'outside', next: 'it is looked at again' };
+      return { reason: 'LockHeld', for: waiting.message, who: 'outside', next: 'it is looked at again' };
     case 'enforce': {
       const why = waiting.reasons.length === 0 ? `mode ${spec.mode} writes nothing` : waiting.reasons.join('; ');
       const lift = waiting.reasons.length === 0 ? command('set-mode', name, 'Enforce') : 'it is looked at again';
-      return { for: `the reboot of node ${waiting.node}: ${why}`, who: 'person', next: lift };
+      return { reason: 'Mode', for: `the reboot of node ${waiting.node}: ${why}`, who: 'person', next: lift };
     }
     case 'resume': {
-      if (paused === null) return { for: 'spec.suspend', who: 'person', next: 'set suspend: false and apply the spec' };
+      if (paused === null)
+        return {
+          reason: 'Suspended',
+          for: 'spec.suspend',
+          who: 'person',
+          next: 'set suspend: false and apply the spec',
+        };
       return {
+        reason: 'Paused',
         for: `resume: paused by ${paused.by}`,
         since: iso(paused.at),
         who: 'person',
@@ -61,13 +91,14 @@ function inWords(state: CampaignState, waiting: Waiting): Omit<CampaignWaiting, 
       };
     }
     case 'refused':
-      return { for: waiting.message, who: 'person', next: 'it is looked at again' };
+      return { reason: waiting.reason, for: waiting.message, who: 'person', next: 'it is looked at again' };
     case 'unmeasured':
-      return { for: waiting.message, who: 'outside', next: 'it is read again' };
+      return { reason: 'Unmeasured', for: waiting.message, who: 'outside', next: 'it is read again' };
     case 'person': {
       const at = state.stopped === null ? {} : { since: iso(state.stopped.at) };
       const byHand = visit === null ? '' : `; by hand: ${handCommands(visit).join(' ; ')}`;
       return {
+        reason: waiting.reason,
         for: `${waiting.reason}: ${waiting.message}`,
         ...at,
         who: 'person',

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { loadKubeConfig } from '../../activities/kubernetes/kubeconfig.ts';
 import { createCodecs } from '../../worker/codec.ts';
 import { readWorkerConfig } from '../../worker/config.ts';
-import { CAPABILITIES, runWorker } from '../../worker/run-worker.ts';
+import { runWorker } from '../../worker/run-worker.ts';
 import { CliError } from '../cli-error.ts';
 import { findTemporalCli } from '../dev/find-temporal-cli.ts';
 import { startTemporalServer, type TemporalServer } from '../dev/temporal-server.ts';
@@ -64,7 +64,6 @@ async function work(
   void server.ended.then(() => gone.abort());
   try {
     await runWorker({
-      capabilities: CAPABILITIES,
       ...(config === undefined ? {} : { configFile: config }),
       listen,
       logLevel: 'warn',

@@ -15,7 +15,11 @@ export function workerCommand() {
     .description(
       'Runs the worker: it reads clusters, registries and Keycloak and carries out plans. SIGTERM or Ctrl-C hands its work back; another worker, or this one after its restart, goes on where it was.',
     )
-    .option('--capabilities <list>', `what it works on, comma-separated [${CAPABILITIES.join(',')}]`, parseCapabilities)
+    .option(
+      '--capabilities <list>',
+      `what it works on, comma-separated, of ${CAPABILITIES.join(',')} [all; node-reboot where the configuration says how]`,
+      parseCapabilities,
+    )
     .option(
       '--config <file>',
       'clusters, registries, Keycloak, Prometheus, codec [$HOLDFAST_CONFIG, else the current kubeconfig context]',
@@ -31,13 +35,14 @@ export function workerCommand() {
           'holdfast worker --capabilities keycloak-flow --config worker.yaml',
           'login flows alone, as an account of its own',
         ],
+        ['holdfast worker --capabilities node-reboot --config worker.yaml', 'reboots of nodes alone'],
       ]),
     )
-    .action(async ({ capabilities = CAPABILITIES, config = process.env.HOLDFAST_CONFIG, listen, logLevel }) => {
+    .action(async ({ capabilities, config = process.env.HOLDFAST_CONFIG, listen, logLevel }) => {
       temporalConfig();
       try {
         await runWorker({
-          capabilities,
+          ...(capabilities === undefined ? {} : { capabilities }),
           ...(config === undefined ? {} : { configFile: config }),
           ...(listen === undefined ? {} : { listen }),
           ...(logLevel === undefined ? {} : { logLevel }),

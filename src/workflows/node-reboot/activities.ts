@@ -53,8 +53,8 @@ export const idle = proxyActivities<Pick<NodeRebootActivities, 'awaitCampaignCha
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 });
 
-/** Pages: tried until one is delivered, since nothing goes on before somebody knows. */
-export const pages = proxyActivities<NotifyActivities>({
+/** Pages: tried until a receiver takes one, since nothing goes on before somebody can know. */
+export const pages = proxyActivities<Pick<NotifyActivities, 'page'>>({
   startToCloseTimeout: '65s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
 });

@@ -23,7 +23,7 @@ export async function execute(state: CampaignState, command: Executed): Promise<
       return { of: 'look', observation: seen };
     }
     case 'page':
-      await pages.notify.executeWithOptions(named(`tell: ${command.page.what}`), [command.page]);
+      await pages.page.executeWithOptions(named(`tell: ${command.page.what}`), [command.page]);
       return { of: 'page' };
     case 'takeLock': {
       const { record, replaces } = command;

@@ -256,3 +256,39 @@ describe('a receiver that cannot be reached', () => {
     await expect(telling).rejects.toThrow();
   });
 });
+
+describe('NR-70 a page', () => {
+  const log: Notifier = createLogNotifier({ info: () => undefined, warn: () => undefined });
+  const receiver = (name: string, ...deliveries: Delivery[]): Notifier => ({
+    name,
+    notify: () => Promise.resolve(deliveries.shift() ?? { kind: 'delivered' }),
+  });
+  const pageTo = (...notifiers: Notifier[]) =>
+    createNotifyActivities({ notifiers, signal: () => never }, []).page(said);
+  const gone: Delivery = { kind: 'unreachable', message: 'ops could not be reached: ECONNREFUSED' };
+  const refused: Delivery = { kind: 'refused', message: 'chat answered 404' };
+
+  test('that only the log took fails, so that it is tried again until a receiver takes it', async () => {
+    const ops = receiver('ops', gone);
+    await expect(pageTo(log, ops)).rejects.toMatchObject({
+      type: 'PageUndelivered',
+      nonRetryable: false,
+      message: 'nobody took the page RolledBack: ops could not be reached: ECONNREFUSED',
+    });
+    expect((await pageTo(log, ops)).deliveries).toEqual([
+      { kind: 'delivered', notifier: 'log' },
+      { kind: 'delivered', notifier: 'ops' },
+    ]);
+  });
+
+  test('that every receiver refused fails too, and says what each of them answered', async () => {
+    await expect(pageTo(receiver('chat', refused), log, receiver('ops', gone))).rejects.toThrow(
+      'chat answered 404; ops could not be reached: ECONNREFUSED',
+    );
+  });
+
+  test('is delivered once one of several receivers took it, and where the log is all there is', async () => {
+    expect((await pageTo(log, receiver('chat', refused), receiver('ops'))).deliveries).toHaveLength(3);
+    expect((await pageTo(log)).deliveries).toEqual([{ kind: 'delivered', notifier: 'log' }]);
+  });
+});

@@ -1,0 +1,52 @@
+import type { Client } from '@temporalio/client';
+import type { KubernetesPort } from '../activities/kubernetes/port.ts';
+import { createNodeRebootActivities } from '../activities/node-reboot/create.ts';
+import type { NodeRebootActivities } from '../activities/node-reboot/port.ts';
+import type { HolderRun } from '../domain/node-reboot/lock.ts';
+import { ConfigError, type WorkerConfig } from './config.ts';
+
+/**
+ * The activities of NodeReboots over the clusters of a configuration.
+ *
+ * @param kubernetes the cluster of that name; null where this worker has none
+ * @param client asks Temporal how the run stands that a lock names
+ * @throws ConfigError where the configuration does not say how nodes are rebooted
+ */
+export function nodeRebootActivities(
+  config: WorkerConfig,
+  kubernetes: (cluster: string) => KubernetesPort | null,
+  client: Client,
+): NodeRebootActivities {
+  const { hostImage } = requireNodeReboot(config);
+  return createNodeRebootActivities({ kubernetes, holderRun: (run) => holderRun(client, run), hostImage });
+}
+
+/**
+ * What the configuration says of reboots.
+ *
+ * @throws ConfigError with what is missing and why nothing goes without it
+ */
+export function requireNodeReboot({ nodeReboot }: WorkerConfig): NonNullable<WorkerConfig['nodeReboot']> {
+  if (nodeReboot !== undefined) return nodeReboot;
+  throw new ConfigError(
+    'capability node-reboot needs nodeReboot: { hostImage: IMAGE } in the worker configuration: an image with sh, cat, grep and nsenter, of which the pods are made that ask a host whether it wants a reboot, and that reboot it',
+  );
+}
+
+/**
+ * How the chain of runs stands that begins with a run. Asked of the list of executions, which finds a run without the id of
+ * its workflow, and no longer once Temporal has forgotten it.
+ *
+ * @param run the first run of the chain, as a lock names it
+ */
+export async function holderRun(client: Pick<Client, 'workflow'>, run: string): Promise<HolderRun> {
+  // It was read in the cluster, where others may write, and goes into a query.
+  if (!/^[0-9a-f-]{36}$/i.test(run)) return 'unknown';
+  for await (const { status, workflowId } of client.workflow.list({ query: `RunId = "${run}"` })) {
+    if (status.name !== 'CONTINUED_AS_NEW') return status.name === 'RUNNING' ? 'running' : 'ended';
+    const newest = await client.workflow.getHandle(workflowId).describe();
+    const ofThisChain = newest.raw.workflowExecutionInfo?.firstRunId === run;
+    return ofThisChain && newest.status.name === 'RUNNING' ? 'running' : 'ended';
+  }
+  return 'unknown';
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { readWorkerConfig } from '../../../src/worker/config.ts';
+import { holderRun, requireNodeReboot } from '../../../src/worker/node-reboot-activities.ts';
+import { possibleCapabilities } from '../../../src/worker/run-worker.ts';
+
+const nodeReboot = { hostImage: 'registry.example.com/busybox:1.37' };
+
+describe('a worker that is to reboot nodes', () => {
+  test('does so without being asked only where its configuration says how', () => {
+    expect(possibleCapabilities({})).toEqual(['release', 'keycloak-flow']);
+    expect(possibleCapabilities({ nodeReboot })).toEqual(['release', 'keycloak-flow', 'node-reboot']);
+  });
+
+  test('says what is missing, and what for', async () => {
+    const config = await readWorkerConfig(undefined);
+    expect(() => requireNodeReboot(config)).toThrow(/nodeReboot: \{ hostImage: IMAGE \}.*nsenter.*asks? a host/);
+    expect(requireNodeReboot({ ...config, nodeReboot })).toEqual(nodeReboot);
+  });
+});
+
+describe('the run that a lock names', () => {
+  const run = '0f3c1b52-6c1e-4d5f-9a55-1d6a2b7f0001';
+  type Client = Parameters<typeof holderRun>[0];
+
+  /** A Temporal whose list knows one run, and the newest run of its workflow. */
+  function temporal(listed: string | null, newest: { status: string; firstRunId: string } | null = null): Client {
+    return {
+      workflow: {
+        async *list() {
+          await Promise.resolve();
+          if (listed !== null) yield { workflowId: 'nodereboot/a', status: { name: listed } };
+        },
+        getHandle: () => ({
+          describe: () =>
+            Promise.resolve({
+              status: { name: newest?.status },
+              raw: { workflowExecutionInfo: { firstRunId: newest?.firstRunId } },
+            }),
+        }),
+      },
+    } as unknown as Client;
+  }
+
+  test.each([
+    ['RUNNING', 'running'],
+    ['COMPLETED', 'ended'],
+    ['TERMINATED', 'ended'],
+    [null, 'unknown'],
+  ] as const)('that Temporal shows as %s is %s', async (status, is) => {
+    expect(await holderRun(temporal(status), run)).toBe(is);
+  });
+
+  test('runs on through continue-as-new, as long as the newest run of its own chain does', async () => {
+    const continued = (status: string, firstRunId: string) =>
+      holderRun(temporal('CONTINUED_AS_NEW', { status, firstRunId }), run);
+    expect(await continued('RUNNING', run)).toBe('running');
+    expect(await continued('TERMINATED', run)).toBe('ended');
+    expect(await continued('RUNNING', 'another')).toBe('ended');
+  });
+
+  test('is asked for only where it looks like one: what stands in a lock goes into no query as it is', async () => {
+    expect(await holderRun(temporal('RUNNING'), `x" OR WorkflowType = "y`)).toBe('unknown');
+  });
+});
