@@ -8,6 +8,7 @@ export interface About {
   readonly digest?: string | undefined;
   readonly target?: string | undefined;
   readonly candidate?: string | undefined;
+  readonly node?: string | undefined;
 }
 
 /**
@@ -15,7 +16,9 @@ export interface About {
  *
  * @throws CliError where nothing is named
  */
-export function requireAbout(object: ObjectName, { plan, digest, target, candidate }: About): About {
+export function requireAbout(object: ObjectName, { plan, digest, target, candidate, node }: About): About {
+  if (object.kind === 'NodeReboot') return requireNode(object, { plan, digest, target, candidate, node });
+  if (node !== undefined) throw notOf(object, '--node');
   if (object.kind === 'KeycloakFlow') return requireCandidate(object, { plan, digest, target, candidate });
   if (candidate !== undefined) throw notOf(object, '--candidate');
   if (plan !== undefined || digest !== undefined || target !== undefined) return { plan, digest, target };
@@ -33,6 +36,18 @@ function requireCandidate(object: ObjectName, { plan, digest, target, candidate 
   throw new CliError(
     exitCodes.invalid,
     `expected what this is about: --candidate NAME and --plan HASH, as shown by: holdfast status ${formatObjectName(object)}`,
+  );
+}
+
+/** A node is named twice: by its name, which people read, and by the hash of what they saw offered of it. */
+function requireNode(object: ObjectName, { plan, digest, target, candidate, node }: About): About {
+  if (digest !== undefined) throw notOf(object, '--digest');
+  if (target !== undefined) throw notOf(object, '--target');
+  if (candidate !== undefined) throw notOf(object, '--candidate');
+  if (plan !== undefined && node !== undefined) return { plan, node };
+  throw new CliError(
+    exitCodes.invalid,
+    `expected what this is about: --node NODE and --plan HASH, as shown by: holdfast status ${formatObjectName(object)}`,
   );
 }
 

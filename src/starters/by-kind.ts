@@ -1,10 +1,14 @@
 import type { KeycloakFlowStatus } from '../domain/keycloak-flow/status.ts';
+import type { NodeRebootStatus } from '../domain/node-reboot/status.ts';
 import type { ReleaseStatus } from '../domain/release/status.ts';
 import { KEYCLOAK_FLOW_ACTIONS, keycloakFlowId } from '../workflows/keycloak-flow/messages.ts';
+import { NODE_REBOOT_ACTIONS, nodeRebootId } from '../workflows/node-reboot/messages.ts';
 import { ACTIONS, releaseId } from '../workflows/release/messages.ts';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { applyFlow, askFlowStatus, sendFlowAction, type FlowActionName } from './keycloak-flow/flow-client.ts';
+import type { KindName } from './kind-names.ts';
+import { applyReboot, askRebootStatus, sendRebootAction, type RebootActionName } from './node-reboot/reboot-client.ts';
 import { formatObjectName, type ObjectName } from './object-name.ts';
 import { applyRelease, askStatus, sendAction, type ActionName } from './release/release-client.ts';
 import type { Spec } from './spec-files.ts';
@@ -15,7 +19,10 @@ import type { Decider } from './who.ts';
 /** What commands do alike for every kind, each through the client of the kind. */
 
 /** How an object is now. */
-export type Status = ReleaseStatus | KeycloakFlowStatus;
+export type Status = ReleaseStatus | KeycloakFlowStatus | NodeRebootStatus;
+
+/** What people may ask for, of any kind. */
+export type AnyActionName = ActionName | FlowActionName | RebootActionName;
 
 /** The id of its workflow. */
 export function workflowIdOf({ kind, name }: ObjectName): string {
@@ -24,6 +31,8 @@ export function workflowIdOf({ kind, name }: ObjectName): string {
       return releaseId(name);
     case 'KeycloakFlow':
       return keycloakFlowId(name);
+    case 'NodeReboot':
+      return nodeRebootId(name);
   }
 }
 
@@ -33,6 +42,8 @@ export function askStatusOf(temporal: Temporal, { kind, name }: ObjectName): Pro
       return askStatus(temporal, name);
     case 'KeycloakFlow':
       return askFlowStatus(temporal, name);
+    case 'NodeReboot':
+      return askRebootStatus(temporal, name);
   }
 }
 
@@ -43,6 +54,8 @@ export function applySpec(temporal: Temporal, spec: Spec, decider: Decider): Pro
       return applyRelease(temporal, spec.name, spec.spec, decider);
     case 'KeycloakFlow':
       return applyFlow(temporal, spec.name, spec.spec, decider);
+    case 'NodeReboot':
+      return applyReboot(temporal, spec.name, spec.spec, decider);
   }
 }
 
@@ -54,7 +67,7 @@ export function applySpec(temporal: Temporal, spec: Spec, decider: Decider): Pro
 export function sendActionTo(
   temporal: Temporal,
   object: ObjectName,
-  action: ActionName | FlowActionName,
+  action: AnyActionName,
   payload: Decider & Readonly<Record<string, unknown>>,
 ): Promise<{ readonly by: string; readonly message: string }> {
   switch (object.kind) {
@@ -62,6 +75,8 @@ export function sendActionTo(
       return sendAction(temporal, object.name, known(ACTIONS, action, object), payload);
     case 'KeycloakFlow':
       return sendFlowAction(temporal, object.name, known(KEYCLOAK_FLOW_ACTIONS, action, object), payload);
+    case 'NodeReboot':
+      return sendRebootAction(temporal, object.name, known(NODE_REBOOT_ACTIONS, action, object), payload);
   }
 }
 
@@ -70,9 +85,15 @@ export function sendActionTo(
  *
  * @throws CliError
  */
-export function requireAction(object: ObjectName, action: ActionName | FlowActionName): void {
-  known(object.kind === 'Release' ? ACTIONS : KEYCLOAK_FLOW_ACTIONS, action, object);
+export function requireAction(object: ObjectName, action: AnyActionName): void {
+  known(actionsOf[object.kind], action, object);
 }
+
+const actionsOf: Readonly<Record<KindName, readonly AnyActionName[]>> = {
+  Release: ACTIONS,
+  KeycloakFlow: KEYCLOAK_FLOW_ACTIONS,
+  NodeReboot: NODE_REBOOT_ACTIONS,
+};
 
 function known<Name extends string>(names: readonly Name[], action: string, object: ObjectName): Name {
   const name = names.find((other) => other === action);

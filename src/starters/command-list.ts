@@ -83,7 +83,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'history',
-    summary: 'what was rolled, bound and decided, when and by whom',
+    summary: 'what was rolled, bound, rebooted and decided, when and by whom',
     group: looking,
     load: async () => (await import('./commands/history.ts')).historyCommand(),
   },
@@ -110,6 +110,24 @@ export const commandList: readonly CommandEntry[] = [
     summary: 'end a rollout: stop where it is, or roll back',
     group: deciding,
     load: async () => (await import('./commands/abort.ts')).abortCommand(),
+  },
+  {
+    name: 'cancel',
+    summary: 'end reboots: give the node back, or finish it where it is too late for that',
+    group: deciding,
+    load: async () => (await import('./commands/cancel.ts')).cancelCommand(),
+  },
+  {
+    name: 'force',
+    summary: 'set one gate aside for one reboot of one node',
+    group: deciding,
+    load: async () => (await import('./commands/force.ts')).forceCommand(),
+  },
+  {
+    name: 'release-lock',
+    summary: 'release the reboot lock and leave its node as it is: a person answers for it',
+    group: deciding,
+    load: async () => (await import('./commands/release-lock.ts')).releaseLockCommand(),
   },
   {
     name: 'pause',

@@ -1,14 +1,12 @@
 import { redact } from '../domain/core/redact.ts';
 import type { ReleaseStatus } from '../domain/release/status.ts';
-import { askStatusOf, requireAction, sendActionTo, type Status } from './by-kind.ts';
+import { askStatusOf, requireAction, sendActionTo, type AnyActionName, type Status } from './by-kind.ts';
 import { CliError } from './cli-error.ts';
 import { sayOnInterrupt } from './interrupt.ts';
 import type { AwaitDecision } from './keycloak-flow/await-decision.ts';
-import type { FlowActionName } from './keycloak-flow/flow-client.ts';
 import { formatObjectName, type ObjectName } from './object-name.ts';
 import { printData, type Format } from './output/data.ts';
 import { print } from './output/print.ts';
-import type { ActionName } from './release/release-client.ts';
 import { withTemporal, type Temporal } from './temporal/connect.ts';
 import { explainError } from './temporal/explain-error.ts';
 import { whoAsks } from './who.ts';
@@ -24,6 +22,8 @@ export interface DecisionOptions {
 export interface AfterDecision {
   readonly Release?: (temporal: Temporal, before: ReleaseStatus) => Promise<ReleaseStatus>;
   readonly KeycloakFlow?: AwaitDecision;
+  /** What follows takes an hour, and has a status of its own. */
+  readonly NodeReboot?: undefined;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface AfterDecision {
  */
 export async function decide(
   object: ObjectName,
-  action: ActionName | FlowActionName,
+  action: AnyActionName,
   details: Readonly<Record<string, unknown>>,
   options: DecisionOptions,
   after: AfterDecision = {},
@@ -52,18 +52,24 @@ export async function decide(
       const answer = await sendActionTo(temporal, object, action, payload);
       answered();
       if (options.output === 'table') print(`${formatObjectName(object)}: ${answer.by} ${answer.message}`);
-      const followed =
-        before?.kind === 'KeycloakFlow'
-          ? await after.KeycloakFlow?.(temporal, before)
-          : before === null
-            ? undefined
-            : await after.Release?.(temporal, before);
+      const followed = before === null ? undefined : await follow(temporal, before, after);
       if (options.output === 'table') return;
       const status = followed ?? (await askStatusOf(temporal, object));
       printData(options.output, { object: formatObjectName(object), ...answer, status });
     });
   } finally {
     answered();
+  }
+}
+
+async function follow(temporal: Temporal, before: Status, after: AfterDecision): Promise<Status | undefined> {
+  switch (before.kind) {
+    case 'Release':
+      return after.Release?.(temporal, before);
+    case 'KeycloakFlow':
+      return after.KeycloakFlow?.(temporal, before);
+    case 'NodeReboot':
+      return undefined;
   }
 }
 
@@ -74,11 +80,7 @@ function mayTakeEffect(object: ObjectName): string {
 }
 
 /** How it is before the decision, which is not sent where that cannot be asked. */
-async function statusBefore(
-  temporal: Temporal,
-  object: ObjectName,
-  action: ActionName | FlowActionName,
-): Promise<Status> {
+async function statusBefore(temporal: Temporal, object: ObjectName, action: AnyActionName): Promise<Status> {
   try {
     return await askStatusOf(temporal, object);
   } catch (error) {

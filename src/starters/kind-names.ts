@@ -1,7 +1,7 @@
 import { suggest } from '../domain/core/suggest.ts';
 
 /** The kinds of documents that this version knows, as specs write them. */
-export const kindNames = ['Release', 'KeycloakFlow'] as const;
+export const kindNames = ['Release', 'KeycloakFlow', 'NodeReboot'] as const;
 
 /** One of the kinds. */
 export type KindName = (typeof kindNames)[number];

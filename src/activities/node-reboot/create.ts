@@ -7,6 +7,7 @@ import { waiting, type WaitContext } from '../release/wait-context.ts';
 import { clusterOf, isUnmeasured, type NodeRebootDependencies } from './dependencies.ts';
 import { drainNode } from './drain.ts';
 import { readGates } from './gates.ts';
+import { gatesOfNodes } from './gates-of-nodes.ts';
 import { holdLock, releaseLock, takeLock } from './lock.ts';
 import { movePrimaries, type MoveProgress } from './move-primaries.ts';
 import { readNode } from './nodes.ts';
@@ -43,6 +44,8 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
       atBoundary('awaitCampaignChange', () =>
         waiting(({ signal }) => awaitCampaignChange(dependencies, input, signal)),
       ),
+    gatesOfNodes: (input) =>
+      atBoundary('gatesOfNodes', () => waiting(({ signal }) => gatesOfNodes(dependencies, input, signal))),
     takeLock: ({ spec, record, replaces }) =>
       atBoundary('takeLock', () =>
         waiting(({ signal }) => {

@@ -1,3 +1,4 @@
+import type { GateReading } from '../../domain/node-reboot/gate.ts';
 import type { LockRecord } from '../../domain/node-reboot/lock.ts';
 import type { CampaignObservation } from '../../domain/node-reboot/observation.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
@@ -16,6 +17,8 @@ export interface NodeRebootActivities {
   observeCampaign(input: CampaignInput): Promise<CampaignObservation>;
   /** Reads at each interval, until something differs from what is known or that instant has come. Heartbeats. */
   awaitCampaignChange(input: CampaignInput & AwaitChange): Promise<CampaignObservation>;
+  /** Reads the gates of each node as they are now, for a plan. */
+  gatesOfNodes(input: GatesInput): Promise<Readonly<Record<string, readonly GateReading[]>>>;
   takeLock(input: TakeLockInput): Promise<ResultOf<'takeLock'>>;
   /** Reads how the node is, and every gate. */
   gatesBefore(input: StepInput): Promise<ResultOf<'gatesBefore' | 'lockLost'>>;
@@ -53,6 +56,11 @@ export interface AwaitChange {
   readonly known: string;
   /** Epoch milliseconds. */
   readonly until: number;
+}
+
+export interface GatesInput {
+  readonly spec: NodeRebootSpec;
+  readonly nodes: readonly string[];
 }
 
 export interface TakeLockInput {

@@ -1,4 +1,4 @@
-import { nextOpening, remaining } from '../core/window.ts';
+import { remaining } from '../core/window.ts';
 import { adopted } from './adopt.ts';
 import type { Waiting } from './command.ts';
 import { effectiveMode } from './effective-mode.ts';
@@ -9,6 +9,7 @@ import { selectNode, type NextNode } from './select-node.ts';
 import { sentinelId } from './sentinel.ts';
 import type { CampaignState } from './state.ts';
 import { newVisit, type Visit } from './visit.ts';
+import { earliestStart } from './window-start.ts';
 
 /** The visit that would begin now, or why none does. */
 export function nextVisit(
@@ -49,23 +50,11 @@ function whatHolds(
   const offer = rebootOffer(state, next);
   if (!isApproved(state, offer)) return { kind: 'approval', offer, hash: offerHash(state.name, offer) };
   if (remaining(spec.windows, now) < spec.worstCase) {
-    return { kind: 'window', node, opensAt: nextLongEnough(state, now) };
+    return { kind: 'window', node, opensAt: earliestStart(spec, now) };
   }
   const foreign = observation?.foreignLock;
   if (foreign?.kind === 'unmeasured') return { kind: 'unmeasured', message: foreign.message };
   if (foreign?.kind === 'read' && foreign.value !== null) return { kind: 'lock', message: foreign.value };
   const { blocking } = judgeGates(observation?.gates ?? [], state.overrides, node, now, now);
   return blocking.length === 0 ? null : { kind: 'gates', node, message: describeBlocking(blocking) };
-}
-
-/** The next opening with enough time; an open window that has too little left does not count. */
-function nextLongEnough({ spec }: CampaignState, now: number): number {
-  let at = now;
-  // A clock change shortens one opening at most, and windows repeat by the week.
-  for (let tries = 0; tries < 20; tries++) {
-    const left = remaining(spec.windows, at);
-    if (left >= spec.worstCase) return at;
-    at = nextOpening(spec.windows, at + left);
-  }
-  return at;
 }

@@ -171,7 +171,8 @@ function wishOf({ observation, done, visit }: CampaignState, name: string): Node
   return wanted === null ? 'none' : 'wanted';
 }
 
-function gateStatus({ gate, verdict, lift }: GateReading): GateStatus {
+/** A gate as people and programs are told of it. */
+export function gateStatus({ gate, verdict, lift }: GateReading): GateStatus {
   return { gate, verdict: verdict.kind, message: verdict.message ?? '', lift };
 }
 

@@ -26,6 +26,7 @@ export function applyCommand() {
       examples([
         ['holdfast apply -f release.yaml', ''],
         ['holdfast apply -f keycloak-flow.yaml', 'with the desired state that it names'],
+        ['holdfast apply -f node-reboot.yaml', ''],
         ['holdfast apply -f fleet/*.yaml --reason "longer soak"', 'recorded with who and why'],
       ]),
     )

@@ -21,6 +21,7 @@ export function approveCommand() {
     .option('--digest <digest>', 'the digest that is meant, its first twelve digits at least')
     .option('--target <name>', 'the target whose step is meant')
     .option('--candidate <name>', 'the login flow that is meant, with --plan')
+    .option('--node <name>', 'the node that is meant, with --plan')
     .option('--without-proof', 'bind it although no login was shown; recorded as an override')
     .option(
       '--signature <file>',
@@ -35,6 +36,7 @@ export function approveCommand() {
         ['holdfast approve release/hive --plan 3f2a9c0d', ''],
         ['holdfast approve release/hive --target north --digest 9f86d081884c', 'the digest as status shows it'],
         ['holdfast approve release/hive --plan 3f2a9c0d --signature approval.sig', 'where the spec names approvers'],
+        ['holdfast approve nodereboot/control-plane --node n1 --plan 3f2a9c0d', 'reboot this one'],
         ['holdfast approve keycloakflow/shop --candidate browser-mfa-9f86d081884c --plan 3f2a9c0d', 'bind it'],
       ]),
     )

@@ -2,6 +2,8 @@ import { Command } from '@commander-js/extra-typings';
 import { parseObjectName } from '../object-name.ts';
 import { askFlowHistory } from '../keycloak-flow/flow-client.ts';
 import { flowHistoryView } from '../keycloak-flow/history-view.ts';
+import { rebootHistoryView } from '../node-reboot/history-view.ts';
+import { askRebootHistory } from '../node-reboot/reboot-client.ts';
 import { outputOption, printData, type Format } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
 import { note, print } from '../output/print.ts';
@@ -22,12 +24,14 @@ export function historyCommand() {
       examples([
         ['holdfast history release/hive', ''],
         ['holdfast history keycloakflow/shop', 'runs, binds and rollbacks'],
+        ['holdfast history nodereboot/control-plane', 'reboots, readings, writes and decisions'],
         ["holdfast history release/hive -o json | jq '.items[0].outcome'", ''],
         ["holdfast history release/hive -o json | jq '.evidence[] | select(.by)'", 'what people decided'],
       ]),
     )
     .action(async (object, { output }) => {
       if (object.kind === 'KeycloakFlow') return showFlowHistory(object.name, output);
+      if (object.kind === 'NodeReboot') return showRebootHistory(object.name, output);
       const history = await withTemporal((temporal) => askHistory(temporal, object.name));
       const { rollouts, rollbacks, rollout, lastRollouts, evidence, dropped } = history;
       if (output !== 'table') {
@@ -58,5 +62,17 @@ async function showFlowHistory(name: string, output: Format): Promise<void> {
   }
   if (history.runs === 0) note(`keycloakflow/${name} has made no pass yet`);
   const view = flowHistoryView(history);
+  if (view !== '') print(view);
+}
+
+async function showRebootHistory(name: string, output: Format): Promise<void> {
+  const history = await withTemporal((temporal) => askRebootHistory(temporal, name));
+  if (output !== 'table') {
+    const { done, evidence, ...rest } = history;
+    printData(output, { ...rest, items: done.toReversed(), evidence: evidence.toReversed() });
+    return;
+  }
+  if (history.done.length === 0) note(`nodereboot/${name} has rebooted no node yet`);
+  const view = rebootHistoryView(history);
   if (view !== '') print(view);
 }

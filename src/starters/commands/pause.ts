@@ -9,7 +9,7 @@ import { asOption, reasonOption } from '../who.ts';
 export function pauseCommand() {
   return new Command('pause')
     .description(
-      'Starts and writes nothing from now on, until resume. A target in progress is still watched; nothing more is written to it.',
+      'Starts and writes nothing from now on, until resume. A target in progress is still watched; nothing more is written to it. A node that has its turn is finished; no further one is begun.',
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .addOption(asOption())
@@ -20,6 +20,7 @@ export function pauseCommand() {
       examples([
         ["holdfast pause release/hive --reason 'incident 42'", ''],
         ['holdfast pause keycloakflow/shop', 'its passes go on looking'],
+        ['holdfast pause nodereboot/control-plane', 'after the node that has its turn'],
       ]),
     )
     .action((object, options) => decide(object, 'pause', {}, options));

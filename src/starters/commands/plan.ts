@@ -4,6 +4,8 @@ import { exitCodes, type ExitCode } from '../exit-codes.ts';
 import { fileOption } from '../file-option.ts';
 import { askFlowPlan } from '../keycloak-flow/ask-flow-plan.ts';
 import { flowPlanExitCode, flowPlanView, type FlowPlanReport } from '../keycloak-flow/plan-view.ts';
+import { askCampaignPlan } from '../node-reboot/ask-campaign-plan.ts';
+import { campaignPlanExitCode, campaignPlanView, type CampaignPlanReport } from '../node-reboot/plan-view.ts';
 import { outputOption, printData } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
 import { note, print } from '../output/print.ts';
@@ -32,6 +34,7 @@ export function planCommand() {
       examples([
         ['holdfast plan -f release.yaml', 'in a merge request'],
         ['holdfast plan -f keycloak-flow.yaml', 'the bound login flow beside the declared one'],
+        ['holdfast plan -f node-reboot.yaml', 'order, gates, and when each node could go'],
         ['holdfast plan -f release.yaml -o json | jq .planHash', 'the hash that an approval names'],
       ]),
     )
@@ -50,7 +53,7 @@ export function planCommand() {
     });
 }
 
-type Report = PlanReport | FlowPlanReport;
+type Report = PlanReport | FlowPlanReport | CampaignPlanReport;
 
 async function planOf(temporal: Temporal, { kind, name, spec }: Spec, timeoutMs: number): Promise<Report> {
   switch (kind) {
@@ -60,15 +63,31 @@ async function planOf(temporal: Temporal, { kind, name, spec }: Spec, timeoutMs:
     }
     case 'KeycloakFlow':
       return { kind, name, ...(await askFlowPlan(temporal, name, spec, note, { timeoutMs })) };
+    case 'NodeReboot':
+      return { kind, name, ...(await askCampaignPlan(temporal, name, spec, note, { timeoutMs })) };
   }
 }
 
 function viewOf(report: Report): string {
-  return report.kind === 'Release' ? planView(report) : flowPlanView(report);
+  switch (report.kind) {
+    case 'Release':
+      return planView(report);
+    case 'KeycloakFlow':
+      return flowPlanView(report);
+    case 'NodeReboot':
+      return campaignPlanView(report);
+  }
 }
 
 function exitCodeOf(report: Report): ExitCode {
-  return report.kind === 'Release' ? planExitCode(report) : flowPlanExitCode(report);
+  switch (report.kind) {
+    case 'Release':
+      return planExitCode(report);
+    case 'KeycloakFlow':
+      return flowPlanExitCode(report);
+    case 'NodeReboot':
+      return campaignPlanExitCode(report);
+  }
 }
 
 function parseTimeout(text: string): number {

@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import { requireAbout } from '../about-option.ts';
+import { requireAction } from '../by-kind.ts';
 import { decide } from '../decide.ts';
 import { parseObjectName } from '../object-name.ts';
 import { outputOption } from '../output/data.ts';
@@ -21,5 +22,8 @@ export function rejectCommand() {
     .addOption(reasonOption())
     .addOption(outputOption())
     .addHelpText('after', examples([["holdfast reject release/hive --plan 3f2a9c0d --reason 'not before Monday'", '']]))
-    .action(async (object, options) => decide(object, 'reject', { ...requireAbout(object, options) }, options));
+    .action(async (object, options) => {
+      requireAction(object, 'reject');
+      await decide(object, 'reject', { ...requireAbout(object, options) }, options);
+    });
 }

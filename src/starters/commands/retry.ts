@@ -11,7 +11,7 @@ import { asOption, reasonOption } from '../who.ts';
 export function retryCommand() {
   return new Command('retry')
     .description(
-      'Tries again now: ends cooldowns, the wait after a failed preflight, and what a failure or rejection holds. What is blocked stays blocked. A login flow: proofs are made again, candidates that were given up are tried again, binding that was stopped goes on.',
+      'Tries again now: ends cooldowns, the wait after a failed preflight, and what a failure or rejection holds. What is blocked stays blocked. A login flow: proofs are made again, candidates that were given up are tried again, binding that was stopped goes on. Reboots of nodes: it looks again from where it stopped, and at nodes that were rebooted already.',
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .option('--target <name>', 'this target alone [all]')
@@ -27,6 +27,7 @@ export function retryCommand() {
       examples([
         ['holdfast retry release/hive', ''],
         ['holdfast retry keycloakflow/shop', ''],
+        ['holdfast retry nodereboot/control-plane', ''],
         ["holdfast retry release/hive --target north --skip-preflight --reason 'north is sick; this is the cure'", ''],
       ]),
     )

@@ -4,6 +4,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { fileOption } from '../file-option.ts';
 import { runFlow } from '../keycloak-flow/run-flow.ts';
 import { examples } from '../output/examples.ts';
+import { runCampaign } from '../node-reboot/run-campaign.ts';
 import { runRelease } from '../release/run-release.ts';
 import { requireSpecs } from '../spec-files.ts';
 import { withTemporal } from '../temporal/connect.ts';
@@ -37,6 +38,12 @@ and of a login flow
   2    Refused: something that a person gave is wrong, such as the bind switch
   3    Undetermined: something could not be read, and nothing was written for it
   4    PendingBind: a verified candidate waits for a person
+
+and of reboots, which are followed until nothing goes on by itself,
+  0    no node wants a reboot any more; in Observe and Shadow: it was looked at
+  1    it stopped, a node hangs, or a gate, a window, a lock or a rule keeps it
+  3    something could not be read, or a page is not delivered
+  4    a person is waited for: an approval, a pause, an incumbent that holds Enforce down
 ${examples([
   ['holdfast run -f release.yaml --wait', 'the last step of a pipeline'],
   ['holdfast run -f release.yaml --wait || test $? = 4', 'an approval may come later'],
@@ -62,6 +69,8 @@ ${examples([
             return runRelease(temporal, spec, decider, wait);
           case 'KeycloakFlow':
             return runFlow(temporal, spec, decider, { wait, noBind: !bind });
+          case 'NodeReboot':
+            return runCampaign(temporal, spec, decider, wait);
         }
       });
     });

@@ -10,7 +10,7 @@ import { asOption, reasonOption } from '../who.ts';
 export function setModeCommand() {
   return new Command('set-mode')
     .description(
-      'Sets the mode, until a spec with another one is applied; a file that names none says Shadow. Shadow during a rollout freezes it where it is; Enforce lets it go on.',
+      'Sets the mode, until a spec with another one is applied; a file that names none says Shadow. Shadow during a rollout freezes it where it is; Enforce lets it go on. A node that has its turn is brought back first: until then another mode is refused.',
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .argument('<mode>', 'Observe reports, Shadow also plans, Enforce carries the plan out', parseMode)

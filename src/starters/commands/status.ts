@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import type { KeycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
+import type { NodeRebootStatus } from '../../domain/node-reboot/status.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
 import { workflowIdOf } from '../by-kind.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -8,6 +9,10 @@ import { flowLooks } from '../keycloak-flow/await-run.ts';
 import { describeFlowChanges } from '../keycloak-flow/changes.ts';
 import { askFlowStatus } from '../keycloak-flow/flow-client.ts';
 import { flowStatusView } from '../keycloak-flow/status-view.ts';
+import { describeRebootChanges } from '../node-reboot/changes.ts';
+import { askRebootStatus } from '../node-reboot/reboot-client.ts';
+import { rebootLooks } from '../node-reboot/reboot-looks.ts';
+import { rebootStatusView } from '../node-reboot/status-view.ts';
 import { formatObjectName, parseObjectName, type ObjectName } from '../object-name.ts';
 import { outputOption, printData, type Format } from '../output/data.ts';
 import { examples } from '../output/examples.ts';
@@ -27,7 +32,7 @@ const clearScreen = '\u001b[2J\u001b[3J\u001b[H';
 export function statusCommand() {
   return new Command('status')
     .description(
-      'How it is: phase, what it waits for, since when, who can lift that and what happens next. Of a release: pins, blocks and each target; of a login flow: what is bound, what waits to be, each pass, and the difference as a tree.',
+      'How it is: phase, what it waits for, since when, who can lift that and what happens next. Of a release: pins, blocks and each target; of a login flow: what is bound, what waits to be, each pass, and the difference as a tree; of reboots: whose turn it is and how far, why each other node does not go now, and each gate.',
     )
     .argument('<kind/name>', 'such as release/hive', parseObjectName)
     .option('-w, --watch', 'go on: on a terminal the view is kept fresh, elsewhere each change is a line')
@@ -38,6 +43,7 @@ export function statusCommand() {
         ['holdfast status release/hive', ''],
         ['holdfast status release/hive --watch', 'until Ctrl-C (exit code 130)'],
         ['holdfast status keycloakflow/shop', ''],
+        ['holdfast status nodereboot/control-plane', ''],
         ["holdfast status release/hive -o json | jq -r '.waiting.for'", ''],
       ]),
     )
@@ -47,6 +53,8 @@ export function statusCommand() {
           return show(object, releases, watch, output);
         case 'KeycloakFlow':
           return show(object, flows, watch, output);
+        case 'NodeReboot':
+          return show(object, campaigns, watch, output);
       }
     });
 }
@@ -70,6 +78,13 @@ const flows: Shown<KeycloakFlowStatus> = {
   looks: flowLooks,
   view: flowStatusView,
   changes: describeFlowChanges,
+};
+
+const campaigns: Shown<NodeRebootStatus> = {
+  ask: askRebootStatus,
+  looks: rebootLooks,
+  view: rebootStatusView,
+  changes: describeRebootChanges,
 };
 
 async function show<S extends { readonly asOf: string }>(

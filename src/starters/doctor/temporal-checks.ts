@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { fail, pass, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
 import { KEYCLOAK_FLOW_QUEUE } from '../../workflows/keycloak-flow/messages.ts';
+import { NODE_REBOOT_QUEUE, NODE_REBOOT_WAIT_QUEUE } from '../../workflows/node-reboot/messages.ts';
 import { RELEASE_QUEUE, RELEASE_WAIT_QUEUE } from '../../workflows/release/messages.ts';
 import { CliError } from '../cli-error.ts';
 import type { KindName } from '../kind-names.ts';
@@ -77,6 +78,11 @@ const valueTypes = {
 const queues: Readonly<Record<KindName, { readonly name: string; readonly queue: string; readonly more: string }>> = {
   Release: { name: 'workers', queue: RELEASE_QUEUE, more: ` (and on ${RELEASE_WAIT_QUEUE} for waits)` },
   KeycloakFlow: { name: 'workers of login flows', queue: KEYCLOAK_FLOW_QUEUE, more: '' },
+  NodeReboot: {
+    name: 'workers of reboots',
+    queue: NODE_REBOOT_QUEUE,
+    more: ` (and on ${NODE_REBOOT_WAIT_QUEUE} for waits)`,
+  },
 };
 
 function checkWorkers(temporal: Temporal, kind: KindName): Promise<Check> {

@@ -10,7 +10,9 @@ import { NODE_REBOOT_WAIT_QUEUE } from './messages.ts';
  */
 
 /** Reads: a host is read by a pod of its own, which may have to be pulled first. */
-export const read = proxyActivities<Pick<NodeRebootActivities, 'observeCampaign' | 'gatesBefore' | 'lastCheck'>>({
+export const read = proxyActivities<
+  Pick<NodeRebootActivities, 'observeCampaign' | 'gatesOfNodes' | 'gatesBefore' | 'lastCheck'>
+>({
   startToCloseTimeout: '10m',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },

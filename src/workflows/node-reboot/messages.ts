@@ -2,6 +2,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Packed } from '../../domain/core/packed.ts';
 import { actionNames, type NodeRebootAction } from '../../domain/node-reboot/actions.ts';
 import type { NodeRebootHistory } from '../../domain/node-reboot/history.ts';
+import type { CampaignPlan } from '../../domain/node-reboot/plan.ts';
 import type { NodeRebootSpec } from '../../domain/node-reboot/spec.ts';
 import type { CampaignState } from '../../domain/node-reboot/state.ts';
 import type { NodeRebootStatus } from '../../domain/node-reboot/status.ts';
@@ -14,6 +15,7 @@ export const NODE_REBOOT_QUEUE = 'holdfast-node-reboot';
 export const NODE_REBOOT_WAIT_QUEUE = 'holdfast-node-reboot-wait';
 
 export const NODE_REBOOT_WORKFLOW = 'nodeRebootWorkflow';
+export const NODE_REBOOT_PLAN_WORKFLOW = 'planNodeReboot';
 
 /** Workflow id of a NodeReboot. */
 export function nodeRebootId(name: string): string {
@@ -34,6 +36,15 @@ export interface NodeRebootAnswer {
   readonly message: string;
   /** Of the spec after it. */
   readonly generation: number;
+}
+
+export interface CampaignPlanInput {
+  readonly name: string;
+  readonly spec: NodeRebootSpec;
+}
+
+export interface CampaignPlanOutput {
+  readonly plan: Packed<CampaignPlan>;
 }
 
 type Kind = NodeRebootAction['action'];

@@ -57,6 +57,18 @@ const connecting: readonly (readonly string[])[] = [
   ['retry', 'keycloakflow/shop'],
   ['set-mode', 'keycloakflow/shop', 'enforce'],
   ['release-ownership', 'keycloakflow/shop'],
+  ['get', 'nodereboots'],
+  ['status', 'nodereboot/control-plane'],
+  ['status', 'nodereboot/control-plane', '--watch'],
+  ['history', 'nodereboot/control-plane'],
+  ['approve', 'nodereboot/control-plane', '--node', 'n1', '--plan', '3f2a9c0d'],
+  ['cancel', 'nodereboot/control-plane'],
+  ['force', 'nodereboot/control-plane', '--gate', 'dns', '--node', 'n1', '--reason', 'known', '--for', '15m'],
+  ['release-lock', 'nodereboot/control-plane', '--node', 'n1'],
+  ['pause', 'nodereboot/control-plane'],
+  ['resume', 'nodereboot/control-plane'],
+  ['retry', 'nodereboot/control-plane'],
+  ['set-mode', 'nodereboot/control-plane', 'enforce'],
 ];
 
 describe('a Temporal that is not there', () => {
@@ -104,6 +116,27 @@ describe('what is refused before anything is asked', () => {
       ['reject', 'release/hive'],
       '--plan HASH, --digest DIGEST or --target NAME',
     ],
+    [
+      'a node without the hash of what was seen of it',
+      ['approve', 'nodereboot/control-plane', '--node', 'n1'],
+      '--node NODE and --plan HASH, as shown by: holdfast status nodereboot/control-plane',
+    ],
+    [
+      'a node of what has none',
+      ['approve', 'release/hive', '--plan', '3f2a9c0d', '--node', 'n1'],
+      '--node is nothing that a Release has',
+    ],
+    [
+      'a gate set aside without a reason',
+      ['force', 'nodereboot/control-plane', '--gate', 'dns', '--node', 'n1'],
+      "required option '--reason <text>' not specified",
+    ],
+    [
+      'a rejection of a node, which just waits',
+      ['reject', 'nodereboot/control-plane', '--plan', '3f2a9c0d'],
+      'nodereboot/control-plane: this is nothing that a NodeReboot knows',
+    ],
+    ['the cancel of a release', ['cancel', 'release/hive'], 'release/hive: this is nothing that a Release knows'],
     [
       'a candidate without the hash of what was seen of it',
       ['approve', 'keycloakflow/shop', '--candidate', 'browser-mfa-9f86d081884c'],

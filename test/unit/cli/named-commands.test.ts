@@ -10,6 +10,7 @@ import {
   decideCommands,
   pinCommand,
 } from '../../../src/domain/release/commands.ts';
+import * as reboot from '../../../src/domain/node-reboot/commands.ts';
 import * as flow from '../../../src/domain/keycloak-flow/commands.ts';
 import { runHere } from './run-here.ts';
 
@@ -30,11 +31,12 @@ const pending: flow.Asked['pending'] = {
   since: 0,
 };
 const flowVerbs = ['lift-hold', 'pause', 'resume', 'retry', 'rollback', 'status'] as const;
+const rebootVerbs = ['cancel', 'pause', 'resume', 'retry', 'status'] as const;
 const approvers = [{ name: 'ana', key: 'ssh-ed25519 AAAA' }];
 
 /** Commands that take an object, without one: people who paste them are refused. */
 const incomplete =
-  /holdfast (?:abort|approve|block|history|lift-hold|pause|pin|reject|release-ownership|resume|retry|rollback|set-mode|status|unblock|unpin)\b(?! (?:(?:release|keycloakflow)\/|\$\{|KIND))/;
+  /holdfast (?:abort|approve|block|cancel|force|history|lift-hold|pause|pin|reject|release-lock|release-ownership|resume|retry|rollback|set-mode|status|unblock|unpin)\b(?! (?:(?:release|keycloakflow|nodereboot)\/|\$\{|KIND))/;
 
 function messagesIn(file: string): string[] {
   return readFileSync(file, 'utf8')
@@ -70,6 +72,10 @@ describe('commands that messages name', () => {
     ...flow.decideCommands({ name: 'shop', spec: {}, pending }).split('; or '),
     ...flowVerbs.map((verb) => flow.command(verb, 'shop')),
     flow.command('set-mode', 'shop', 'Enforce'),
+    reboot.approveCommand('control-plane', 'n1', hash, { approvers: undefined }),
+    reboot.command('release-lock', 'control-plane', '--node', 'n1'),
+    reboot.command('set-mode', 'control-plane', 'Enforce'),
+    ...rebootVerbs.map((verb) => reboot.command(verb, 'control-plane')),
   ])('%s is taken as it stands', async (text) => {
     const run = await runHere(text.split(' ').slice(1), { TEMPORAL_ADDRESS: '127.0.0.1:1', HOLDFAST_USER: 'ana' });
     expect(run.stderr).toMatch(/Temporal at 127\.0\.0\.1:1 cannot be reached/);

@@ -122,7 +122,7 @@ describe('validate', () => {
     const run = await runCli(['validate', '-'], { stdin: 'apiVersion: holdfast.dev/v1alpha1\nkind: Relase\n' });
     expect(run.code).toBe(2);
     expect(run.stderr).toContain(
-      '(stdin):2:7: kind: expected one of Release, KeycloakFlow, got "Relase": did you mean Release?',
+      '(stdin):2:7: kind: expected one of Release, KeycloakFlow, NodeReboot, got "Relase": did you mean Release?',
     );
   });
 

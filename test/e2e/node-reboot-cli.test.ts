@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lockName } from '../../src/domain/node-reboot/by-hand.ts';
+import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
+import { pushBusyboxImage } from '../lab/busybox-image.ts';
+import { kube } from '../lab/kube-api.ts';
+import { startLab, type Lab } from '../lab/lab.ts';
+import { whyNoRebootNode } from '../lab/parts/node-precheck.ts';
+import { rebootNodesAt, type RebootNodes } from '../lab/reboot-nodes.ts';
+import { waitFor } from '../lab/wait.ts';
+import { runCli, stackTraceIn, type CliRun } from '../unit/cli/run-cli.ts';
+import { startCli, type RunningCli } from './start-cli.ts';
+
+const why = whyNoRebootNode(0);
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-reboot-cli-'));
+const file = join(folder, 'node-reboot.yaml');
+const object = 'nodereboot/control-plane';
+
+describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : ` (${why})`}`, () => {
+  let lab: Lab;
+  let nodes: RebootNodes;
+  let worker: RunningCli;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    lab = await startLab({ parts: ['temporal', 'registry', 'reboot-nodes'], log: () => {} });
+    nodes = rebootNodesAt(lab.env.dir);
+    const { namespace, name } = lockName;
+    const of = (kind: string, metadata: object) => ({ body: { apiVersion: 'v1', kind, metadata } });
+    await kube(lab.env, 'POST', '/api/v1/namespaces', of('Namespace', { name: namespace }));
+    await kube(lab.env, 'POST', `/api/v1/namespaces/${namespace}/configmaps`, of('ConfigMap', { name }));
+    const config = join(folder, 'worker.yaml');
+    const { kubeconfig, registry, temporalAddress } = lab.env;
+    writeFileSync(
+      config,
+      JSON.stringify({
+        clusters: { default: { kubeconfig } },
+        nodeReboot: { hostImage: await pushBusyboxImage(registry) },
+        listen: '127.0.0.1:0',
+      }),
+    );
+    env = { TEMPORAL_ADDRESS: temporalAddress, HOLDFAST_USER: 'ada' };
+    worker = startCli(['worker', '--capabilities', 'node-reboot', '--config', config, '--log-level', 'error'], env);
+    await worker.says(/Worker polls/);
+  });
+
+  afterAll(async () => {
+    worker.signal('SIGTERM');
+    await worker.exited;
+    await lab.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  function write(mode: string): void {
+    const spec = {
+      mode,
+      nodes: [...nodes.names],
+      interval: '10s',
+      readyHold: '2s',
+      releaseDelay: '2s',
+      gates: { dns: false },
+    };
+    const document = {
+      apiVersion: 'holdfast.dev/v1alpha1',
+      kind: 'NodeReboot',
+      metadata: { name: 'control-plane' },
+      spec,
+    };
+    writeFileSync(file, JSON.stringify(document));
+  }
+
+  async function holdfast(...args: string[]): Promise<CliRun> {
+    const done = await runCli(args, { env });
+    expect(stackTraceIn(done)).toEqual([]);
+    return done;
+  }
+
+  async function until(what: string, holds: (status: NodeRebootStatus) => boolean): Promise<NodeRebootStatus> {
+    return waitFor(
+      what,
+      async () => {
+        const { stdout, stderr, code } = await holdfast('status', object, '-o', 'json');
+        if (code !== 0) throw new Error(stderr);
+        const status = JSON.parse(stdout) as NodeRebootStatus;
+        if (!holds(status)) throw new Error(JSON.stringify(status.waiting));
+        return status;
+      },
+      150_000,
+    );
+  }
+
+  test('a node is planned, refused in Shadow, approved, rebooted, and told of; the next one says why it waits', async () => {
+    const [one, two] = ['reboot-1', 'reboot-2'] as const;
+    write('Shadow');
+    expect(await holdfast('plan', '-f', file)).toMatchObject({ code: 0 });
+    for (const name of [one, two]) nodes.setSentinel(name, ['libc6']);
+    const plan = await holdfast('plan', '-f', file);
+    expect(plan).toMatchObject({ code: 6 });
+    expect(plan.stdout).toContain('2 of 3 nodes want a reboot');
+    expect(plan.stdout).toMatch(
+      /2\. reboot-2: .*\n +earliest \S+; waits for mode Enforce, which is Shadow now, an approval/,
+    );
+
+    const shadow = await holdfast('run', '-f', file, '--wait');
+    expect(shadow).toMatchObject({ code: 0 });
+    expect(shadow.stdout).toContain('mode Shadow writes nothing');
+    write('Enforce');
+    const waiting = await holdfast('run', '-f', file, '--wait');
+    expect(waiting.code).toBe(4);
+    const { stdout } = await holdfast('status', object);
+    expect(stdout).toMatch(/reboot-2 +wanted .*node reboot-1 goes first, and it waits for an approval/);
+
+    const next = / {2}next: +(holdfast approve .*)/.exec(stdout)?.[1] ?? '';
+    expect(next).toContain(`--node ${one} --plan sha256:`);
+    const before = nodes.bootId(one);
+    const wrong = await holdfast('approve', object, '--node', two, '--plan', '00000000');
+    expect(wrong).toMatchObject({ code: 2 });
+    expect(await holdfast(...next.split(' ').slice(1))).toMatchObject({ code: 0 });
+    await until(`${one} is done`, (s) => s.turn === null && s.nodes.some((n) => n.node === one && n.reboot === 'done'));
+    expect(nodes.bootId(one)).not.toBe(before);
+
+    const history = await holdfast('history', object);
+    expect(history.stdout).toContain(nodes.bootId(one));
+    expect(history.stdout).toMatch(/ada +decided +approves the reboot of node reboot-1/);
+    expect((await holdfast('get', 'nodereboots')).stdout).toContain('nodereboot/control-plane');
+
+    expect(await holdfast('force', object, '--gate', 'nodes', '--node', two, '--reason', 'x')).toMatchObject({
+      code: 2,
+    });
+    expect(await holdfast('release-lock', object, '--node', two)).toMatchObject({ code: 2 });
+    expect(await holdfast('cancel', object, '--reason', 'enough')).toMatchObject({ code: 0 });
+    await waitFor('it has ended', async () => (await holdfast('get', 'nodereboots')).stderr.includes('nothing yet'));
+    expect(nodes.events(two).filter(({ event }) => event === 'asked')).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { runHere } from './run-here.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'holdfast-reboot-spec-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+function specFile(spec: object): string {
+  const file = join(scratch, 'node-reboot.yaml');
+  const head = { apiVersion: 'holdfast.dev/v1alpha1', kind: 'NodeReboot', metadata: { name: 'control-plane' } };
+  writeFileSync(file, JSON.stringify({ ...head, spec: { nodes: ['n1', 'n2'], ...spec } }));
+  return file;
+}
+
+describe('a spec of reboots', () => {
+  test('is valid with the gates that are asked', async () => {
+    const file = specFile({ gates: { host: false, longhorn: { volumes: 3 }, cloudNativePG: { clusters: 1 } } });
+    expect(await runHere(['validate', file])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test.each<[string, unknown]>([
+    ['etcd', { members: 3 }],
+    ['alerts', {}],
+    ['nfs', { servers: ['nas'] }],
+    ['host', { kernel: true }],
+    ['custom', [{ name: 'mine', query: 'up', results: 1 }]],
+  ])('that names the gate %s is refused: it is not asked, and would look like one that passed', async (gate, value) => {
+    const run = await runHere(['validate', specFile({ gates: { [gate]: value } })]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(`spec.gates.${gate}`);
+    expect(run.stderr).toContain(`gate ${gate} is not asked by this version`);
+  });
+
+  test('that reboots by a command is refused, since no worker would run it', async () => {
+    const run = await runHere(['validate', specFile({ method: { command: 'bmc' } })]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain('spec.method');
+  });
+
+  test('that names no nodes is refused as before', async () => {
+    const run = await runHere(['validate', specFile({ selector: { matchLabels: { a: 'b' } } })]);
+    expect(run.stderr).toContain('expected either nodes or selector');
+  });
+
+  test('has a schema for editors', async () => {
+    const run = await runHere(['schema', 'nodereboot']);
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(run.stdout)).toMatchObject({ title: 'NodeReboot' });
+  });
+});
