@@ -2,7 +2,6 @@ import { Command, Option } from '@commander-js/extra-typings';
 import { createRegistry } from '../../activities/registry/create.ts';
 import { modes, type Mode } from '../../domain/core/mode.ts';
 import { fail, unmeasured } from '../../domain/core/verdict.ts';
-import type { ReleaseSpec } from '../../domain/release/spec.ts';
 import { clustersOf } from '../../worker/clusters.ts';
 import { readWorkerConfig, type WorkerConfig } from '../../worker/config.ts';
 import { keycloakFlowDependencies } from '../../worker/keycloak-flow-activities.ts';
@@ -13,6 +12,7 @@ import { flowClusterNeeds } from '../doctor/flow-rights.ts';
 import { keycloakChecks } from '../doctor/keycloak-checks.ts';
 import { kubernetesChecks } from '../doctor/kubernetes-checks.ts';
 import { clusterNeeds, unknownClusters } from '../doctor/needs.ts';
+import { rebootClusterNeeds, rebootConfigCheck, unknownRebootClusters } from '../doctor/reboot-rights.ts';
 import { registryChecks } from '../doctor/registry-checks.ts';
 import { temporalChecks } from '../doctor/temporal-checks.ts';
 import { versionChecks } from '../doctor/version-checks.ts';
@@ -39,6 +39,7 @@ export function doctorCommand() {
       examples([
         ['holdfast doctor -f release.yaml', ''],
         ['holdfast doctor -f keycloak-flow.yaml --config worker.yaml', 'roles, events, probe client'],
+        ['holdfast doctor -f node-reboot.yaml --config worker.yaml', 'rights, and the image of the pods on hosts'],
         ['holdfast doctor -f release.yaml --mode Enforce', 'before Enforce is set'],
         ['kubectl -n holdfast exec deploy/holdfast-release -- node bin/holdfast.js doctor', 'as the worker sees it'],
       ]),
@@ -47,12 +48,14 @@ export function doctorCommand() {
       const documents = await requireSpecs(file);
       const specs = documents.flatMap((document) => (document.kind === 'Release' ? [document.spec] : []));
       const flows = documents.flatMap((document) => (document.kind === 'KeycloakFlow' ? [document] : []));
+      const campaigns = documents.flatMap((document) => (document.kind === 'NodeReboot' ? [document.spec] : []));
       const config = await readConfig(configFile);
       // Without a file it is about releases, as any cluster could have one; servers of login flows have a realm each.
       const releases = documents.length === 0 || specs.length > 0;
       const asked: KindName[] = [
         ...(releases ? (['Release'] as const) : []),
         ...(flows.length > 0 ? (['KeycloakFlow'] as const) : []),
+        ...(campaigns.length > 0 ? (['NodeReboot'] as const) : []),
       ];
       const clusters = [
         ...(releases ? clusterNeeds(config, specs, mode) : []),
@@ -60,11 +63,13 @@ export function doctorCommand() {
           config,
           flows.map(({ spec }) => spec),
         ),
+        ...rebootClusterNeeds(config, campaigns, mode),
       ];
       const checks = [
         ...versionChecks(),
         ...(await reachTemporal(asked)),
-        ...clusterConfigChecks(config, specs),
+        ...clusterConfigChecks([...unknownClusters(config, specs), ...unknownRebootClusters(config, campaigns)]),
+        ...(campaigns.length > 0 ? [rebootConfigCheck(config)] : []),
         ...(await Promise.all(clusters.map(kubernetesChecks))).flat(),
         ...(await registryChecks(createRegistry({ ...config, userAgent: 'holdfast' }), specs)),
         ...(await examineFlows(config, flows, mode)),
@@ -135,8 +140,8 @@ async function flowDependencies(config: WorkerConfig) {
   }
 }
 
-function clusterConfigChecks(config: WorkerConfig, specs: readonly ReleaseSpec[]): readonly Check[] {
-  return unknownClusters(config, specs).map((name) => ({
+function clusterConfigChecks(unknown: readonly string[]): readonly Check[] {
+  return [...new Set(unknown)].map((name) => ({
     name: `cluster ${name}`,
     verdict: fail('UnknownCluster', `a spec names the cluster ${name}, which the worker configuration does not have`),
     fix: `add it under clusters in the worker configuration (--config), or change the spec`,

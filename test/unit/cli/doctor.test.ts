@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments, parse } from 'yaml';
 import { fail, pass, unmeasured } from '../../../src/domain/core/verdict.ts';
 import { keycloakFlowSpec } from '../../../src/domain/keycloak-flow/spec.ts';
+import { nodeRebootSpec } from '../../../src/domain/node-reboot/spec.ts';
 import { releaseSpec } from '../../../src/domain/release/spec.ts';
 import { checksExitCode, checksView } from '../../../src/starters/doctor/check.ts';
 import { clusterNeeds, unknownClusters } from '../../../src/starters/doctor/needs.ts';
@@ -13,6 +14,7 @@ import {
   nodeRights,
   releaseRights,
 } from '../../../src/starters/doctor/release-rights.ts';
+import { rebootClusterNeeds, rebootConfigCheck, rebootRights } from '../../../src/starters/doctor/reboot-rights.ts';
 import { flowClusterNeeds, flowRights } from '../../../src/starters/doctor/flow-rights.ts';
 import { skewVerdict } from '../../../src/starters/doctor/temporal-checks.ts';
 import { versionChecks } from '../../../src/starters/doctor/version-checks.ts';
@@ -35,9 +37,9 @@ interface Role {
 }
 
 /** `verb resource.group` of every rule in a manifest's roles. */
-function granted(path: string): string[] {
+function granted(path: string, kinds: readonly string[] = ['ClusterRole']): string[] {
   const documents = parseAllDocuments(readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'));
-  const roles = documents.map((document) => document.toJS() as Role).filter(({ kind }) => kind === 'ClusterRole');
+  const roles = documents.map((document) => document.toJS() as Role).filter(({ kind }) => kinds.includes(kind));
   return roles
     .flatMap(({ rules }) => rules)
     .flatMap(({ apiGroups, resources, verbs }) =>
@@ -71,6 +73,15 @@ describe('what doctor asks for is what deploy/ grants', () => {
     expect(releaseRights(undefined, kinds).write.map(describeRight).sort()).toEqual(
       granted('deploy/release/enforce/rbac.yaml'),
     );
+  });
+
+  test('for reboots, all that they may do, with every gate on', () => {
+    const gates = { longhorn: { volumes: 3 }, cloudNativePG: { clusters: 1 }, kubeVirt: {} };
+    const spec = nodeRebootSpec.parse({ nodes: ['n1'], gates, incumbents: [{}] });
+    const { read, write } = rebootRights(spec);
+    const asked = [...read, ...write].map(({ namespace: _namespace, ...review }) => describeRight(review));
+    const kinds = ['ClusterRole', 'Role'];
+    expect([...new Set(asked)].sort()).toEqual([...new Set(granted('deploy/node-reboot/rbac.yaml', kinds))].sort());
   });
 
   test('in Shadow nothing that writes is among the readings', () => {
@@ -203,5 +214,29 @@ describe('doctor', () => {
     expect(verdicts.get('Temporal')).toBe('unmeasured');
     expect(verdicts.get('cluster default')).toBe('unmeasured');
     expect(run.code).toBe(3);
+  });
+});
+
+describe('reboots', () => {
+  const spec = (overrides: object = {}) => nodeRebootSpec.parse({ nodes: ['n1'], ...overrides });
+
+  test('ask only for what their gates read, and in each cluster that they name', async () => {
+    const config = { ...(await readWorkerConfig(undefined)), clusters: { default: {}, edge: {} } };
+    const needs = rebootClusterNeeds(config, [spec({ gates: { dns: false, releases: false } })], undefined);
+    expect(needs.map(({ config: { name }, mode }) => [name, mode])).toEqual([['default', 'Shadow']]);
+    const groups = new Set(needs.flatMap(({ read }) => read).map(({ group }) => group));
+    expect([...groups]).toEqual(['', 'policy']);
+    expect(rebootClusterNeeds(config, [spec({ cluster: 'edge' })], 'Enforce')).toMatchObject([
+      { config: { name: 'edge' }, mode: 'Enforce' },
+    ]);
+  });
+
+  test('need an image for the pods on hosts', async () => {
+    const config = await readWorkerConfig(undefined);
+    expect(rebootConfigCheck(config)).toMatchObject({
+      verdict: { kind: 'fail' },
+      fix: expect.stringContaining('hostImage') as string,
+    });
+    expect(rebootConfigCheck({ ...config, nodeReboot: { hostImage: 'busybox' } }).verdict.kind).toBe('pass');
   });
 });

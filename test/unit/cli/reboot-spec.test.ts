@@ -1,9 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { nodeRebootSpec } from '../../../src/domain/node-reboot/spec.ts';
+import { readWorkerConfig } from '../../../src/worker/config.ts';
 import { runHere } from './run-here.ts';
 
+const exampleFile = fileURLToPath(new URL('../../../examples/node-reboot/node-reboot.yaml', import.meta.url));
+const exampleText = readFileSync(exampleFile, 'utf8');
 const scratch = mkdtempSync(join(tmpdir(), 'holdfast-reboot-spec-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
@@ -44,9 +51,29 @@ describe('a spec of reboots', () => {
     expect(run.stderr).toContain('expected either nodes or selector');
   });
 
-  test('has a schema for editors', async () => {
+  test('has a schema for editors, which takes the example and refuses a misspelt field and a gate that is not asked', async () => {
     const run = await runHere(['schema', 'nodereboot']);
     expect(run).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(run.stdout)).toMatchObject({ title: 'NodeReboot' });
+    const schema = z.fromJSONSchema(JSON.parse(run.stdout) as Parameters<typeof z.fromJSONSchema>[0]);
+    const example = parse(exampleText) as { spec: { gates: object } };
+    const withSpec = (more: object) => ({ ...example, spec: { ...example.spec, ...more } });
+    expect(schema.safeParse(example)).toMatchObject({ success: true });
+    expect(schema.safeParse(withSpec({ intervall: '15m' })).success).toBe(false);
+    expect(schema.safeParse(withSpec({ gates: { ...example.spec.gates, etcd: { members: 3 } } })).success).toBe(false);
+  });
+});
+
+describe('the example of reboots', () => {
+  test('is valid as it stands, and so is its worker configuration', async () => {
+    expect(await runHere(['validate', exampleFile])).toMatchObject({ code: 0, stderr: '' });
+    const config = await readWorkerConfig(exampleFile.replace('node-reboot.yaml', 'worker.yaml'));
+    expect(config.nodeReboot?.hostImage).toMatch(/@sha256:/);
+  });
+
+  test('shows every field, written or as a comment', () => {
+    for (const field of Object.keys(nodeRebootSpec.shape)) {
+      expect(exampleText).toMatch(new RegExp(`^ *(# )?${field}:`, 'm'));
+    }
+    for (const gate of Object.keys(nodeRebootSpec.shape.gates.unwrap().shape)) expect(exampleText).toContain(gate);
   });
 });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { lockName } from '../../../src/domain/node-reboot/by-hand.ts';
 import { workerCommand } from '../../../src/starters/commands/worker.ts';
 import { readWorkerConfig } from '../../../src/worker/config.ts';
 import { kustomized, shippedText, type Manifest } from './manifests.ts';
@@ -48,14 +49,20 @@ function only<T extends Manifest>(folder: string, kind: string): T {
   return found as T;
 }
 
+/** The ConfigMap that holds the configuration: one without anything in it is a lock. */
+function configOf(folder: string): ConfigMap {
+  const found = kustomized(folder).find((one): one is ConfigMap => one.kind === 'ConfigMap' && 'data' in one);
+  return found ?? expect.fail(`${folder} has no configuration`);
+}
+
 const pod = only<Deployment>('deploy/base', 'Deployment').spec.template.spec;
 
-describe.each(['deploy/base', 'deploy/keycloak-flow'])('%s', (folder) => {
+describe.each(['deploy/base', 'deploy/keycloak-flow', 'deploy/node-reboot'])('%s', (folder) => {
   const worker = only<Deployment>(folder, 'Deployment').spec.template.spec;
   const [container] = worker.containers;
 
   test('gives the worker a configuration that it accepts, where it looks for it, on the port that is probed', async () => {
-    const [file, text] = Object.entries(only<ConfigMap>(folder, 'ConfigMap').data)[0] ?? ['', ''];
+    const [file, text] = Object.entries(configOf(folder).data)[0] ?? ['', ''];
     const dir = mkdtempSync(join(tmpdir(), 'holdfast-deploy-'));
     try {
       writeFileSync(join(dir, file), text);
@@ -100,6 +107,41 @@ describe('deploy/keycloak-flow', () => {
     const { name } = only('deploy/keycloak-flow', 'ServiceAccount').metadata;
     expect(subjects).toEqual([{ kind: 'ServiceAccount', name, namespace: 'holdfast' }]);
     expect(name).not.toBe(pod.serviceAccountName);
+  });
+});
+
+describe('deploy/node-reboot', () => {
+  const objects = kustomized('deploy/node-reboot');
+
+  test('lets its account write the lock by its name alone, make pods in its own namespace alone, and delete none elsewhere', () => {
+    const cluster = only<NamedRole>('deploy/node-reboot', 'ClusterRole').rules;
+    const written = cluster.filter(({ verbs }) => verbs.some((verb) => verb !== 'get' && verb !== 'list'));
+    expect(written).toEqual([
+      { apiGroups: [''], resources: ['nodes'], verbs: ['patch'] },
+      { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
+    ]);
+    const own = only<NamedRole & { rules: { resources: string[] }[] }>('deploy/node-reboot', 'Role').rules;
+    for (const { resources, resourceNames } of own) {
+      if (resources.includes('configmaps')) expect(resourceNames).toEqual([lockName.name]);
+    }
+    expect(own.flatMap(({ verbs }) => verbs)).not.toContain('list');
+  });
+
+  test('gives the rights to the account that the worker runs as, and to no other', () => {
+    const bindings = objects.filter(({ kind }) => kind.endsWith('Binding')) as Binding[];
+    const { name } = only('deploy/node-reboot', 'ServiceAccount').metadata;
+    for (const { subjects } of bindings) {
+      expect(subjects).toEqual([{ kind: 'ServiceAccount', name, namespace: lockName.namespace }]);
+    }
+    expect(name).not.toBe(pod.serviceAccountName);
+  });
+
+  test('brings the lock without anything in it, in a namespace that lets the pods on hosts in', () => {
+    const lock = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === lockName.name);
+    expect(lock).toMatchObject({ metadata: { namespace: lockName.namespace } });
+    expect(lock).not.toHaveProperty('data');
+    const { labels } = only<Manifest & { metadata: { labels: object } }>('deploy/node-reboot', 'Namespace').metadata;
+    expect(labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'privileged' });
   });
 });
 
