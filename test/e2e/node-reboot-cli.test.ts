@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lockName } from '../../src/domain/node-reboot/by-hand.ts';
 import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
+import { serviceAccountKubeconfig, type RbacRule } from '../lab/access.ts';
 import { pushBusyboxImage } from '../lab/busybox-image.ts';
 import { kube } from '../lab/kube-api.ts';
 import { startLab, type Lab } from '../lab/lab.ts';
 import { whyNoRebootNode } from '../lab/parts/node-precheck.ts';
 import { rebootNodesAt, type RebootNodes } from '../lab/reboot-nodes.ts';
 import { waitFor } from '../lab/wait.ts';
+import { kustomized } from '../unit/shipped/manifests.ts';
 import { runCli, stackTraceIn, type CliRun } from '../unit/cli/run-cli.ts';
 import { startCli, type RunningCli } from './start-cli.ts';
 
@@ -27,12 +29,24 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
   beforeAll(async () => {
     lab = await startLab({ parts: ['temporal', 'registry', 'reboot-nodes'], log: () => {} });
     nodes = rebootNodesAt(lab.env.dir);
-    const { namespace, name } = lockName;
-    const of = (kind: string, metadata: object) => ({ body: { apiVersion: 'v1', kind, metadata } });
-    await kube(lab.env, 'POST', '/api/v1/namespaces', of('Namespace', { name: namespace }));
-    await kube(lab.env, 'POST', `/api/v1/namespaces/${namespace}/configmaps`, of('ConfigMap', { name }));
+    const { namespace } = lockName;
+    // Namespace, lock and rights are those of deploy/, to the letter.
+    const shipped = kustomized('deploy/node-reboot');
+    const one = (kind: string, name: string) =>
+      shipped.find((object) => object.kind === kind && object.metadata.name === name);
+    await kube(lab.env, 'POST', '/api/v1/namespaces', { body: one('Namespace', namespace) });
+    await kube(lab.env, 'POST', `/api/v1/namespaces/${namespace}/configmaps`, {
+      body: one('ConfigMap', lockName.name),
+    });
+    const rulesOf = (kind: string) => (one(kind, 'holdfast-node-reboot') as unknown as { rules: RbacRule[] }).rules;
+    const kubeconfig = await serviceAccountKubeconfig(lab, {
+      namespace,
+      name: 'holdfast-node-reboot',
+      rules: rulesOf('Role'),
+      clusterRules: rulesOf('ClusterRole'),
+    });
     const config = join(folder, 'worker.yaml');
-    const { kubeconfig, registry, temporalAddress } = lab.env;
+    const { registry, temporalAddress } = lab.env;
     writeFileSync(
       config,
       JSON.stringify({

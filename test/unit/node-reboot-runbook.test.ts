@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { actionNames } from '../../src/domain/node-reboot/actions.ts';
+import { cordonMark, releaseLockByHand } from '../../src/domain/node-reboot/by-hand.ts';
+import { gatesSchema } from '../../src/domain/node-reboot/gates-spec.ts';
+import { campaignPhases } from '../../src/domain/node-reboot/status.ts';
+
+const runbook = textOf('docs/node-reboot.md');
+
+function textOf(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+}
+
+function stands(word: string): boolean {
+  return new RegExp(`(?<![A-Za-z])${word}(?![A-Za-z])`).test(runbook);
+}
+
+/** Words in the code that nobody is told as a phase or reason. */
+const others = new Set(
+  [
+    'Enforce Shadow NodeReboot Prometheus Longhorn KubeVirt Unknown True None Z In NotIn Exists DoesNotExist',
+    'Pod Node DaemonSet Deployment StatefulSet ReplicaSet ReplicaSets ConfigMap PodDisruptionBudget Volume Replica Cluster',
+    'VirtualMachineInstance LiveMigratable AlwaysAllow Background Pending Succeeded Failed Never Ready NotReady Cordoned',
+    'PerNode PerCampaign LonghornVolumeDegraded LonghornVolumeFaulted KubeNodeNotReady NodeExporterDown Infinity Inf',
+    // Told by the message of their gate alone, which names what is so.
+    'NodeGone BudgetBlocks DatabasesMissing PrimaryMoves PrimaryNotReady PrimaryStays InstancesNotReady NoReplicaElsewhere',
+  ].flatMap((line) => line.split(' ')),
+);
+
+/** Gates that are not asked yet. */
+const unasked = ['alerts', 'custom', 'etcd', 'host', 'nfs'];
+
+const sources = ['src/domain/node-reboot', 'src/domain/node-reboot/gates', 'src/activities/node-reboot']
+  .flatMap((folder) => readdirSync(new URL(`../../${folder}`, import.meta.url)).map((name) => `${folder}/${name}`))
+  .filter((path) => path.endsWith('.ts') && !/host-readiness|prometheus-answer/.test(path))
+  .filter((path) => !unasked.some((gate) => path.endsWith(`gates/${gate}.ts`)));
+
+test.each(sources)('every word with which %s says why stands in the runbook of reboots', (source) => {
+  const code = textOf(source)
+    .split('\n')
+    .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
+    .join('\n');
+  const words = [...code.matchAll(/'([A-Z][A-Za-z]*)'/g)].map(([, word = '']) => word);
+  expect([...new Set(words)].filter((word) => !others.has(word) && !stands(word))).toEqual([]);
+});
+
+describe('the runbook of reboots', () => {
+  test('has every phase, every gate and every action', () => {
+    const gates = ['nodes', 'locks', 'drain', ...Object.keys(gatesSchema.shape)];
+    const verbs = actionNames.filter((name) => name !== 'applySpec' && name !== 'runNow');
+    const commands = verbs.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+    expect([...campaignPhases, ...gates, ...commands].filter((word) => !stands(word))).toEqual([]);
+  });
+
+  test('lets nobody believe that a gate is asked which is not', () => {
+    const [, section = ''] = runbook.split('## Gates');
+    const rows = [...section.matchAll(/^\| (\w+) \|/gm)].map(([, gate]) => gate);
+    for (const gate of unasked) {
+      expect(rows).not.toContain(gate);
+      expect(section).toContain(`\`${gate}\``);
+    }
+  });
+
+  test('has the commands of the lock as the lock itself has them', () => {
+    expect(runbook).toContain(releaseLockByHand);
+    expect(runbook).toContain(`kubectl annotate node NODE ${cordonMark}-`);
+  });
+});
