@@ -9,7 +9,7 @@ import type { KindName } from '../kind-names.ts';
 import { span } from '../output/instants.ts';
 import type { Temporal } from '../temporal/connect.ts';
 import { explainError } from '../temporal/explain-error.ts';
-import { countPollers } from '../temporal/pollers.ts';
+import { countPollers, startWorker } from '../temporal/pollers.ts';
 import { searchAttributes } from '../temporal/search-attributes.ts';
 import type { Check } from './check.ts';
 
@@ -92,7 +92,7 @@ function checkWorkers(temporal: Temporal, kind: KindName): Promise<Check> {
     if (pollers > 0) return pass(`${pollers} on ${queue}${more}`);
     return fail('NoWorker', `none polls ${queue}: nothing is looked at and nothing is carried out`);
   };
-  return check(temporal, name, measure, 'start one: holdfast worker');
+  return check(temporal, name, measure, startWorker(queue));
 }
 
 /**

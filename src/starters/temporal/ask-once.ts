@@ -5,7 +5,7 @@ import { formatDuration } from '../../domain/core/duration.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Temporal } from './connect.ts';
-import { hintAtMissingWorker } from './pollers.ts';
+import { hintAtMissingWorker, startWorker } from './pollers.ts';
 
 const START_TIMEOUT_MS = 10_000;
 const HINT_AFTER_MS = 5_000;
@@ -63,7 +63,10 @@ export async function askOnce<Output>(
   const leaving = new AbortController();
   const result = handle.result();
   try {
-    return await Promise.race([result, unlessTakenUp(temporal, handle, object, takenUpMs, leaving.signal)]);
+    return await Promise.race([
+      result,
+      unlessTakenUp(temporal, handle, { object, taskQueue }, takenUpMs, leaving.signal),
+    ]);
   } catch (error) {
     // Nobody is to plan later what nobody waits for.
     await temporal.client
@@ -82,7 +85,7 @@ export async function askOnce<Output>(
 async function unlessTakenUp(
   temporal: Temporal,
   handle: Pick<WorkflowHandle, 'describe'>,
-  object: string,
+  { object, taskQueue }: Pick<OneLook, 'object' | 'taskQueue'>,
   afterMs: number,
   signal: AbortSignal,
 ): Promise<never> {
@@ -101,7 +104,7 @@ async function unlessTakenUp(
   if (!nobody) return new Promise(() => undefined);
   throw new CliError(
     exitCodes.undetermined,
-    `no worker took up the plan of ${object} within ${formatDuration(afterMs)} in namespace ${temporal.namespace} of ${temporal.address}, so what Enforce would do is not known; start one: holdfast worker (or holdfast dev)`,
+    `no worker took up the plan of ${object} within ${formatDuration(afterMs)} in namespace ${temporal.namespace} of ${temporal.address}, so what Enforce would do is not known; ${startWorker(taskQueue)}`,
   );
 }
 

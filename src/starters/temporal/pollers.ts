@@ -1,4 +1,5 @@
 import proto from '@temporalio/proto';
+import { NODE_REBOOT_QUEUE } from '../../workflows/node-reboot/messages.ts';
 import type { Temporal } from './connect.ts';
 
 /** Temporal forgets a poller five minutes after its last poll; one that polls was seen within its long poll of a minute. */
@@ -28,5 +29,11 @@ export async function hintAtMissingWorker(
 
 /** That nobody works, with the way out. */
 export function missingWorker({ namespace, address }: Temporal, taskQueue: string): string {
-  return `no worker polls ${taskQueue} in namespace ${namespace} of ${address}; start one: holdfast worker (or holdfast dev)`;
+  return `no worker polls ${taskQueue} in namespace ${namespace} of ${address}; ${startWorker(taskQueue)}`;
+}
+
+/** How a worker is started that polls a queue: nodes are rebooted only by one that was told with which image. */
+export function startWorker(taskQueue: string): string {
+  const told = taskQueue === NODE_REBOOT_QUEUE ? ', with nodeReboot: { hostImage: IMAGE } in its configuration' : '';
+  return `start one: holdfast worker (or holdfast dev)${told}`;
 }

@@ -41,6 +41,13 @@ describe('a question that only a worker can answer', () => {
     });
   });
 
+  test('says what a worker of reboots has to be told, where none polls', async () => {
+    const asked = askWorker(temporal(0), 'nodereboot/a', never, { ...patience, taskQueue: 'holdfast-node-reboot' });
+    await expect(asked).rejects.toThrow(
+      /holdfast dev\), with nodeReboot: \{ hostImage: IMAGE \} in its configuration$/,
+    );
+  });
+
   test.each([
     [4, 'Deadline exceeded'],
     [1, 'Call cancelled'],
