@@ -34,6 +34,17 @@ const prometheusSchema = z.strictObject({
   caFile: z.string().optional(),
 });
 
+const etcdSchema = z.strictObject({
+  /** Client URLs, one for each member at best. */
+  endpoints: z
+    .array(z.url({ protocol: /^https?$/, hostname: /.+/ }))
+    .min(1)
+    .max(15),
+  caFile: z.string().optional(),
+  certFile: z.string().optional(),
+  keyFile: z.string().optional(),
+});
+
 const keycloakSecret = z.union(
   [
     inVariable,
@@ -82,6 +93,10 @@ const configSchema = z.strictObject({
     .strictObject({
       /** Of the pods that ask a host or reboot it. It has sh, cat, grep and nsenter. */
       hostImage: z.string().min(1),
+      /** By the names that gates use; `default` is the Prometheus above, unless it is named here. */
+      prometheus: z.record(z.string(), prometheusSchema).default({}),
+      /** By the names that gates use. */
+      etcd: z.record(z.string(), etcdSchema).default({}),
     })
     .optional(),
   /** When no release starts anything, such as the year's end. */

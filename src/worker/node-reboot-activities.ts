@@ -1,9 +1,13 @@
 import type { Client } from '@temporalio/client';
+import { createEtcd } from '../activities/etcd/create.ts';
+import type { EtcdConfig } from '../activities/etcd/port.ts';
 import type { KubernetesPort } from '../activities/kubernetes/port.ts';
 import { createNodeRebootActivities } from '../activities/node-reboot/create.ts';
 import type { NodeRebootActivities } from '../activities/node-reboot/port.ts';
+import { createPrometheus } from '../activities/prometheus/create.ts';
 import type { HolderRun } from '../domain/node-reboot/lock.ts';
 import { ConfigError, type WorkerConfig } from './config.ts';
+import { prometheusConfig } from './prometheus-config.ts';
 
 /**
  * The activities of NodeReboots over the clusters of a configuration.
@@ -17,16 +21,43 @@ export function nodeRebootActivities(
   kubernetes: (cluster: string) => KubernetesPort | null,
   client: Client,
 ): NodeRebootActivities {
-  const { hostImage } = requireNodeReboot(config);
-  return createNodeRebootActivities({ kubernetes, holderRun: (run) => holderRun(client, run), hostImage });
+  const { hostImage, prometheus, etcd } = requireNodeReboot(config);
+  const servers = config.prometheus === undefined ? prometheus : { default: config.prometheus, ...prometheus };
+  return createNodeRebootActivities({
+    kubernetes,
+    prometheus: byName(servers, (server) => createPrometheus(prometheusConfig(server))),
+    etcd: byName(etcd, (cluster) => createEtcd(etcdConfig(cluster))),
+    holderRun: (run) => holderRun(client, run),
+    hostImage,
+  });
 }
+
+/** One port for each name of a configuration; null for a name that it has not. */
+function byName<Config, Port>(
+  configured: Readonly<Record<string, Config>>,
+  create: (config: Config) => Port,
+): (name: string) => Port | null {
+  const ports = new Map(Object.entries(configured).map(([name, config]) => [name, create(config)]));
+  return (name) => ports.get(name) ?? null;
+}
+
+function etcdConfig({ endpoints, caFile, certFile, keyFile }: NodeRebootConfig['etcd'][string]): EtcdConfig {
+  return {
+    endpoints,
+    ...(caFile === undefined ? {} : { caFile }),
+    ...(certFile === undefined ? {} : { certFile }),
+    ...(keyFile === undefined ? {} : { keyFile }),
+  };
+}
+
+type NodeRebootConfig = NonNullable<WorkerConfig['nodeReboot']>;
 
 /**
  * What the configuration says of reboots.
  *
  * @throws ConfigError with what is missing and why nothing goes without it
  */
-export function requireNodeReboot({ nodeReboot }: WorkerConfig): NonNullable<WorkerConfig['nodeReboot']> {
+export function requireNodeReboot({ nodeReboot }: WorkerConfig): NodeRebootConfig {
   if (nodeReboot !== undefined) return nodeReboot;
   throw new ConfigError(
     'capability node-reboot needs nodeReboot: { hostImage: IMAGE } in the worker configuration: an image with sh, cat, grep and nsenter, of which the pods are made that ask a host whether it wants a reboot, and that reboot it',

@@ -1,10 +1,10 @@
 import type { KubernetesPort } from '../activities/kubernetes/port.ts';
 import { createPrometheus } from '../activities/prometheus/create.ts';
-import type { PrometheusConfig } from '../activities/prometheus/port.ts';
 import { createRegistry } from '../activities/registry/create.ts';
 import { createReleaseActivities } from '../activities/release/create.ts';
 import type { ReleaseActivities } from '../activities/release/port.ts';
-import { readSecret, type WorkerConfig } from './config.ts';
+import type { WorkerConfig } from './config.ts';
+import { prometheusConfig } from './prometheus-config.ts';
 
 /**
  * The activities of releases over the registries and the Prometheus of a configuration.
@@ -21,16 +21,4 @@ export function releaseActivities(
     freezes: config.freeze,
     prometheus: config.prometheus === undefined ? null : createPrometheus(prometheusConfig(config.prometheus)),
   });
-}
-
-function prometheusConfig(config: NonNullable<WorkerConfig['prometheus']>): PrometheusConfig {
-  const { url, bearer, username, password, caFile } = config;
-  return {
-    url,
-    ...(bearer === undefined ? {} : { bearer: () => readSecret(bearer) }),
-    ...(username === undefined || password === undefined
-      ? {}
-      : { basic: { username, password: () => readSecret(password) } }),
-    ...(caFile === undefined ? {} : { caFile }),
-  };
 }

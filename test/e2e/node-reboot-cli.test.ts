@@ -74,7 +74,7 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
       interval: '10s',
       readyHold: '2s',
       releaseDelay: '2s',
-      gates: { dns: false },
+      gates: { dns: false, host: false },
     };
     const document = {
       apiVersion: 'holdfast.dev/v1alpha1',

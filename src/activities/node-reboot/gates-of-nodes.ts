@@ -12,6 +12,8 @@ export async function gatesOfNodes(
   const port = clusterOf(dependencies, spec.cluster);
   if (isUnmeasured(port)) return {};
   const gates: Record<string, readonly GateReading[]> = {};
-  for (const node of nodes) gates[node] = await readGates(port, { spec, node, stage: 'before', signal });
+  for (const node of nodes) {
+    gates[node] = await readGates(dependencies, port, { spec, node, stage: 'before', signal });
+  }
   return gates;
 }

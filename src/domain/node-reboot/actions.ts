@@ -107,6 +107,9 @@ function withWrittenDurations(value: unknown): unknown {
   const written = Object.entries(value).map(([key, of]): [string, unknown] => {
     if (key === 'drain' && isObject(of))
       return [key, { ...of, ...('timeout' in of ? { timeout: inGo(of['timeout']) } : {}) }];
+    if (key === 'gates' && isObject(of) && isObject(of['host']) && 'gracePeriod' in of['host']) {
+      return [key, { ...of, host: { ...of['host'], gracePeriod: inGo(of['host']['gracePeriod']) } }];
+    }
     return [key, durations.includes(key) ? inGo(of) : of];
   });
   return Object.fromEntries(written);

@@ -9,7 +9,10 @@ import type { ClusterNeeds } from './kubernetes-checks.ts';
 import { clusterConfigs } from './needs.ts';
 import type { Rights } from './release-rights.ts';
 
-/** What reboots must be allowed to do in their cluster; the same as deploy/node-reboot grants, where every gate is on. */
+/**
+ * What reboots must be allowed to do in their cluster; the same as deploy/node-reboot grants, where every gate is on. Not in
+ * it is what gates of the spec's own list: only the cluster knows how their kinds are addressed.
+ */
 export function rebootRights({ gates, incumbents }: Pick<NodeRebootSpec, 'gates' | 'incumbents'>): Rights {
   const { namespace, name } = lockName;
   const lock = (verb: string): AccessReview => ({ verb, group: '', resource: 'configmaps', namespace, name });
@@ -25,6 +28,9 @@ export function rebootRights({ gates, incumbents }: Pick<NodeRebootSpec, 'gates'
         ? []
         : ['volumes', 'replicas'].flatMap((kind) => on('longhorn.io', kind, ['list']))),
       ...(gates.cloudNativePG === undefined ? [] : on('postgresql.cnpg.io', 'clusters', ['list'])),
+      ...(gates.nfs === undefined
+        ? []
+        : ['persistentvolumeclaims', 'persistentvolumes'].flatMap((kind) => on('', kind, ['list']))),
       ...(gates.kubeVirt === undefined ? [] : on('kubevirt.io', 'virtualmachineinstances', ['list'])),
       lock('get'),
       // A host is asked by a pod on it, whatever the mode.
@@ -33,6 +39,9 @@ export function rebootRights({ gates, incumbents }: Pick<NodeRebootSpec, 'gates'
     write: [
       ...on('', 'nodes', ['patch']),
       { verb: 'create', group: '', resource: 'pods', subresource: 'eviction' },
+      ...(gates.cloudNativePG === undefined
+        ? []
+        : [{ verb: 'patch', group: 'postgresql.cnpg.io', resource: 'clusters', subresource: 'status' }]),
       lock('patch'),
     ],
   };

@@ -76,7 +76,7 @@ describe('what doctor asks for is what deploy/ grants', () => {
   });
 
   test('for reboots, all that they may do, with every gate on', () => {
-    const gates = { longhorn: { volumes: 3 }, cloudNativePG: { clusters: 1 }, kubeVirt: {} };
+    const gates = { nfs: { servers: ['nas'] }, longhorn: { volumes: 3 }, cloudNativePG: { clusters: 1 }, kubeVirt: {} };
     const spec = nodeRebootSpec.parse({ nodes: ['n1'], gates, incumbents: [{}] });
     const { read, write } = rebootRights(spec);
     const asked = [...read, ...write].map(({ namespace: _namespace, ...review }) => describeRight(review));
@@ -237,6 +237,8 @@ describe('reboots', () => {
       verdict: { kind: 'fail' },
       fix: expect.stringContaining('hostImage') as string,
     });
-    expect(rebootConfigCheck({ ...config, nodeReboot: { hostImage: 'busybox' } }).verdict.kind).toBe('pass');
+    expect(
+      rebootConfigCheck({ ...config, nodeReboot: { hostImage: 'busybox', prometheus: {}, etcd: {} } }).verdict.kind,
+    ).toBe('pass');
   });
 });

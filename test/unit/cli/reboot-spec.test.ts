@@ -22,28 +22,21 @@ function specFile(spec: object): string {
 }
 
 describe('a spec of reboots', () => {
-  test('is valid with the gates that are asked', async () => {
-    const file = specFile({ gates: { host: false, longhorn: { volumes: 3 }, cloudNativePG: { clusters: 1 } } });
-    expect(await runHere(['validate', file])).toMatchObject({ code: 0, stderr: '' });
-  });
-
-  test.each<[string, unknown]>([
-    ['etcd', { members: 3 }],
-    ['alerts', {}],
-    ['nfs', { servers: ['nas'] }],
-    ['host', { kernel: true }],
-    ['custom', [{ name: 'mine', query: 'up', results: 1 }]],
-  ])('that names the gate %s is refused: it is not asked, and would look like one that passed', async (gate, value) => {
-    const run = await runHere(['validate', specFile({ gates: { [gate]: value } })]);
+  test('is valid with a gate of an operator, and refused where its path is not understood', async () => {
+    const resource = { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster' };
+    const custom = (jsonPath: string) => ({
+      gates: { custom: [{ name: 'ceph', resource, jsonPath, equals: 'HEALTH_OK', results: 1 }] },
+    });
+    expect(await runHere(['validate', specFile(custom('.status.ceph.health'))])).toMatchObject({ code: 0, stderr: '' });
+    const run = await runHere(['validate', specFile(custom('.status..health'))]);
     expect(run).toMatchObject({ code: 2, stdout: '' });
-    expect(run.stderr).toContain(`spec.gates.${gate}`);
-    expect(run.stderr).toContain(`gate ${gate} is not asked by this version`);
+    expect(run.stderr).toContain('spec.gates.custom[0].jsonPath');
   });
 
   test('that reboots by a command is refused, since no worker would run it', async () => {
     const run = await runHere(['validate', specFile({ method: { command: 'bmc' } })]);
     expect(run).toMatchObject({ code: 2, stdout: '' });
-    expect(run.stderr).toContain('spec.method');
+    expect(run.stderr).toContain('method command is not carried out by this version');
   });
 
   test('that names no nodes is refused as before', async () => {
@@ -51,7 +44,7 @@ describe('a spec of reboots', () => {
     expect(run.stderr).toContain('expected either nodes or selector');
   });
 
-  test('has a schema for editors, which takes the example and refuses a misspelt field and a gate that is not asked', async () => {
+  test('has a schema for editors, which takes the example and refuses a misspelt field', async () => {
     const run = await runHere(['schema', 'nodereboot']);
     expect(run).toMatchObject({ code: 0, stderr: '' });
     const schema = z.fromJSONSchema(JSON.parse(run.stdout) as Parameters<typeof z.fromJSONSchema>[0]);
@@ -59,7 +52,6 @@ describe('a spec of reboots', () => {
     const withSpec = (more: object) => ({ ...example, spec: { ...example.spec, ...more } });
     expect(schema.safeParse(example)).toMatchObject({ success: true });
     expect(schema.safeParse(withSpec({ intervall: '15m' })).success).toBe(false);
-    expect(schema.safeParse(withSpec({ gates: { ...example.spec.gates, etcd: { members: 3 } } })).success).toBe(false);
   });
 });
 

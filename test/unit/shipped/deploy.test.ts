@@ -119,6 +119,7 @@ describe('deploy/node-reboot', () => {
     expect(written).toEqual([
       { apiGroups: [''], resources: ['nodes'], verbs: ['patch'] },
       { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
+      { apiGroups: ['postgresql.cnpg.io'], resources: ['clusters/status'], verbs: ['patch'] },
     ]);
     const own = only<NamedRole & { rules: { resources: string[] }[] }>('deploy/node-reboot', 'Role').rules;
     for (const { resources, resourceNames } of own) {
