@@ -31,6 +31,8 @@ export interface NodeRebootStatus {
   /** The node whose turn it is; null between turns. */
   readonly turn: TurnStatus | null;
   readonly nodes: readonly NodeStatus[];
+  /** Those of the cluster that it does not reboot. */
+  readonly otherNodes: readonly string[];
   /** Null while something is being done. */
   readonly waiting: CampaignWaiting | null;
   /** The gates as they were last read for the node whose turn it is or would be. */
@@ -107,6 +109,7 @@ export function nodeRebootStatus(state: CampaignState, now: number): NodeRebootS
     phase: phaseOf(state, now),
     turn: turnStatus(state),
     nodes: nodeStatuses(state, now),
+    otherNodes: otherNodes(state),
     waiting: waitingOf(state, now),
     gates: (visit === null ? (observation?.gates ?? []) : state.gates).map(gateStatus),
     stopped: stopped === null ? null : { reason: stopped.reason, message: stopped.message, since: iso(stopped.at) },
@@ -160,6 +163,12 @@ function nodeStatuses(state: CampaignState, now: number): NodeStatus[] {
       whyNot: whyNotNow(state, name, reboot, now),
     };
   });
+}
+
+function otherNodes({ observation }: CampaignState): string[] {
+  if (observation?.nodes.kind !== 'read' || observation.order.kind !== 'read') return [];
+  const own = observation.order.value;
+  return observation.nodes.value.map(({ name }) => name).filter((name) => !own.includes(name));
 }
 
 function wishOf({ observation, done, visit }: CampaignState, name: string): NodeWish {

@@ -19,6 +19,7 @@ export interface CampaignWaiting {
 /** Null where nothing is waited for. */
 export function waitingOf(state: CampaignState, now: number): CampaignWaiting | null {
   const next = nextCommand(state, now);
+  const { visit } = state;
   const since = state.observation === null ? null : iso(state.observation.at);
   if (next.do === 'page') {
     return {
@@ -27,6 +28,15 @@ export function waitingOf(state: CampaignState, now: number): CampaignWaiting | 
       since,
       who: 'outside',
       next: 'it is sent again until a receiver of the worker configuration (notify:) takes it',
+    };
+  }
+  if (next.do === 'awaitReturn' && visit !== null && visit.hungSince !== null) {
+    return {
+      reason: 'Hung',
+      for: `node ${visit.node} to come back`,
+      since: iso(visit.hungSince),
+      who: 'person',
+      next: 'press its power button; it is watched on, and no other node is touched meanwhile',
     };
   }
   if (next.do !== 'wait') return null;

@@ -29,6 +29,7 @@ export function nodeRebootMetricsText({ statuses, failures }: Asked<NodeRebootSt
   gauge('scrape_failures', 'NodeReboots that did not answer this scrape.').set(failures);
   const phase = gauge('phase', '1 for the phase that it is in, 0 for the others.', ...of, 'phase');
   const wish = gauge('node', '1 for how a node stands, 0 for the other ways.', ...of, 'node', 'reboot');
+  const others = gauge('other_node', '1 for a node of the cluster that it does not reboot.', ...of, 'node');
   const gates = gauge('gate', '1 for what a gate said when it was last read.', ...of, 'gate', 'verdict');
   const waiting = gauge('waiting', '1 for what it waits for, and who can lift that.', ...of, 'reason', 'who');
   const turn = gauge('turn_seconds', 'How long a node has had its turn.', ...of, 'node');
@@ -43,6 +44,7 @@ export function nodeRebootMetricsText({ statuses, failures }: Asked<NodeRebootSt
     for (const one of status.nodes) {
       for (const reboot of nodeWishes) wish.set({ ...labels, node: one.node, reboot }, one.reboot === reboot ? 1 : 0);
     }
+    for (const node of status.otherNodes) others.set({ ...labels, node }, 1);
     for (const { gate, verdict } of status.gates) gates.set({ ...labels, gate, verdict }, 1);
     if (status.waiting !== null) {
       waiting.set({ ...labels, reason: status.waiting.reason, who: status.waiting.who }, 1);

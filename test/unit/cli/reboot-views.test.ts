@@ -74,6 +74,11 @@ describe('the view of reboots', () => {
     expect(view).toContain('kubectl -n holdfast patch configmap node-reboot-lock');
   });
 
+  test('that hangs says who can bring it back', () => {
+    expect(statusOf(hanging()).waiting).toMatchObject({ reason: 'Hung', for: 'node n1 to come back', who: 'person' });
+    expect(rebootStatusView(statusOf(hanging()))).toMatch(/ {2}next: +press its power button/);
+  });
+
   test('says that a page was not delivered, since nothing goes on before', () => {
     const campaign = new Campaign().at('Returning', { rebootAt: NOW });
     campaign.take({ of: 'awaitReturn', outcome: 'didNothing', message: 'the reboot did nothing' });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { fail } from '../../../src/domain/core/verdict.ts';
+import { fail, read } from '../../../src/domain/core/verdict.ts';
 import { nodeRebootStatus } from '../../../src/domain/node-reboot/status.ts';
 import { nodeRebootMetricsText } from '../../../src/worker/metrics/node-reboot-metrics.ts';
-import { Campaign, HOUR, NOW, observation } from '../../domain/node-reboot/world.ts';
+import { Campaign, HOUR, node, NOW, observation } from '../../domain/node-reboot/world.ts';
 
 async function metricsOf(campaign: Campaign, now = NOW): Promise<Map<string, number>> {
   const status = nodeRebootStatus(campaign.state, NOW);
@@ -16,13 +16,14 @@ const labels = 'campaign="control-plane",cluster="default"';
 describe('metrics of reboots', () => {
   test('say which nodes want one, and what is waited for by whom', async () => {
     const campaign = new Campaign();
-    campaign.sees(observation(['n1']));
+    campaign.sees(observation(['n1'], { nodes: read(['n1', 'n2', 'n3', 'n4'].map((name) => node(name))) }));
     const metrics = await metricsOf(campaign);
     expect(metrics.get(`node_reboot_phase{${labels},phase="Waiting"}`)).toBe(1);
     expect(metrics.get(`node_reboot_phase{${labels},phase="Stopped"}`)).toBe(0);
     expect(metrics.get(`node_reboot_node{${labels},node="n1",reboot="wanted"}`)).toBe(1);
     expect(metrics.get(`node_reboot_node{${labels},node="n2",reboot="wanted"}`)).toBe(0);
     expect(metrics.get(`node_reboot_waiting{${labels},reason="AwaitingApproval",who="person"}`)).toBe(1);
+    expect(metrics.get(`node_reboot_other_node{${labels},node="n4"}`)).toBe(1);
     expect(metrics.get('node_reboot_scrape_failures')).toBe(2);
   });
 
