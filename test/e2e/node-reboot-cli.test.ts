@@ -124,7 +124,7 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
     const waiting = await holdfast('run', '-f', file, '--wait');
     expect(waiting.code).toBe(4);
     const { stdout } = await holdfast('status', object);
-    expect(stdout).toMatch(/reboot-2 +wanted .*node reboot-1 goes first, and it waits for an approval/);
+    expect(stdout).toMatch(/reboot-2 +wanted .*node reboot-1 goes first \(AwaitingApproval\)/);
 
     const next = / {2}next: +(holdfast approve .*)/.exec(stdout)?.[1] ?? '';
     expect(next).toContain(`--node ${one} --plan sha256:`);

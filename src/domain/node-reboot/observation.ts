@@ -24,3 +24,15 @@ export interface CampaignObservation {
   /** The gates of the node that would be next, as they are now; empty where none would be. */
   readonly gates: readonly GateReading[];
 }
+
+/** The nodes that want a reboot, as far as that is known, in the order of the spec. */
+export function wishingNodes({ order, sentinels }: CampaignObservation): readonly string[] {
+  if (order.kind === 'unmeasured') return [];
+  return order.value.filter((name) => wishOf(sentinels, name) !== null);
+}
+
+/** What a node wants; null where it wants nothing, and where that is not known. */
+export function wishOf(sentinels: CampaignObservation['sentinels'], name: string): Sentinel | null {
+  const sentinel = Object.hasOwn(sentinels, name) ? sentinels[name] : undefined;
+  return sentinel?.kind === 'read' ? sentinel.value : null;
+}

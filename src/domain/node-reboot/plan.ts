@@ -2,7 +2,7 @@ import { read } from '../core/verdict.ts';
 import { effectiveMode } from './effective-mode.ts';
 import type { GateReading } from './gate.ts';
 import { lockStanding } from './lock.ts';
-import type { CampaignObservation } from './observation.ts';
+import { wishingNodes, wishOf, type CampaignObservation } from './observation.ts';
 import { selectNode } from './select-node.ts';
 import type { Sentinel } from './sentinel.ts';
 import type { NodeRebootSpec } from './spec.ts';
@@ -39,12 +39,6 @@ export interface PlannedNode {
   readonly earliest: string | null;
   /** What else must happen first, each as a sentence. */
   readonly waitsFor: readonly string[];
-}
-
-/** The nodes whose gates a plan needs: those that want a reboot. */
-export function wishingNodes({ order, sentinels }: CampaignObservation): readonly string[] {
-  if (order.kind === 'unmeasured') return [];
-  return order.value.filter((name) => wishOf(sentinels, name) !== null);
 }
 
 /**
@@ -175,9 +169,4 @@ function nodeFacts({ nodes, sentinels }: CampaignObservation, name: string) {
     kernelAfter: wish?.kernel ?? null,
     packages: wish?.packages ?? [],
   };
-}
-
-function wishOf(sentinels: CampaignObservation['sentinels'], name: string): Sentinel | null {
-  const sentinel = sentinels[name];
-  return sentinel?.kind === 'read' ? sentinel.value : null;
 }

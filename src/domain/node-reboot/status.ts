@@ -149,6 +149,7 @@ function turnStatus({ visit }: CampaignState): TurnStatus | null {
 function nodeStatuses(state: CampaignState, now: number): NodeStatus[] {
   const { observation } = state;
   if (observation === null || observation.order.kind === 'unmeasured') return [];
+  const whyNot = whyNotNow(state, now);
   return observation.order.value.map((name) => {
     const node =
       observation.nodes.kind === 'read' ? observation.nodes.value.find((one) => one.name === name) : undefined;
@@ -160,7 +161,7 @@ function nodeStatuses(state: CampaignState, now: number): NodeStatus[] {
       kernel: node?.kernel ?? null,
       packages: (sentinel?.kind === 'read' ? sentinel.value?.packages : null) ?? [],
       trouble: sentinel?.kind === 'unmeasured' ? sentinel.message : null,
-      whyNot: whyNotNow(state, name, reboot, now),
+      whyNot: whyNot(name, reboot),
     };
   });
 }

@@ -1,37 +1,43 @@
+import { wishingNodes } from './observation.ts';
 import { selectNode } from './select-node.ts';
 import type { CampaignState } from './state.ts';
 import type { NodeWish } from './status.ts';
 import { iso, waitingOf } from './waiting.ts';
 
 /**
- * Why a node is not rebooted now, as a sentence; null where it has its turn.
+ * Why a node is not rebooted now, as a sentence; null where it has its turn. What all of them wait for is worked out once, and
+ * said in full for the one that goes first alone, since there may be hundreds.
  *
  * @param now epoch milliseconds
  */
-export function whyNotNow(state: CampaignState, name: string, reboot: NodeWish, now: number): string | null {
+export function whyNotNow(state: CampaignState, now: number): (name: string, reboot: NodeWish) => string | null {
   const { observation, visit, done } = state;
-  switch (reboot) {
-    case 'turn':
-      return null;
-    case 'none':
-      return 'it wants no reboot';
-    case 'done':
-      return `it was rebooted at ${iso(done[name]?.at ?? now)}`;
-    case 'unknown': {
-      const sentinel = observation?.sentinels[name];
-      return sentinel?.kind === 'unmeasured' ? sentinel.message : 'the cluster has no such node';
+  const waiting = waitingOf(state, now);
+  const first = firstOf(state);
+  return (name, reboot) => {
+    switch (reboot) {
+      case 'turn':
+        return null;
+      case 'none':
+        return 'it wants no reboot';
+      case 'done':
+        return `it was rebooted at ${iso(done[name]?.at ?? now)}`;
+      case 'unknown': {
+        const sentinel = observation?.sentinels[name];
+        return sentinel?.kind === 'unmeasured' ? sentinel.message : 'the cluster has no such node';
+      }
+      case 'wanted':
+        if (visit !== null) return `it is the turn of node ${visit.node} (${visit.phase})`;
+        if (waiting === null) return 'it is being looked at';
+        if (first === undefined || first === name) return `it waits for ${waiting.for}`;
+        return `node ${first} goes first (${waiting.reason})`;
     }
-    case 'wanted':
-      return visit === null ? ofNext(state, name, now) : `it is the turn of node ${visit.node} (${visit.phase})`;
-  }
+  };
 }
 
-/** What it waits for where it is next, and else who goes before it. */
-function ofNext(state: CampaignState, name: string, now: number): string {
-  const waiting = waitingOf(state, now);
-  const why = waiting === null ? 'it is being looked at' : `it waits for ${waiting.for}`;
-  const selection = state.observation === null ? null : selectNode(state.spec, state.observation, state.done);
-  const first =
-    selection?.kind === 'next' ? selection.next.node : selection?.kind === 'refused' ? selection.node : name;
-  return first === name ? why : `node ${first} goes first, and ${why}`;
+function firstOf({ spec, observation, done }: CampaignState): string | undefined {
+  if (observation === null) return undefined;
+  const selection = selectNode(spec, observation, done);
+  if (selection.kind === 'next') return selection.next.node;
+  return selection.kind === 'refused' ? selection.node : wishingNodes(observation)[0];
 }

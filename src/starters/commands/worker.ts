@@ -13,7 +13,7 @@ const levels = ['debug', 'info', 'warn', 'error'] as const;
 export function workerCommand() {
   return new Command('worker')
     .description(
-      'Runs the worker: it reads clusters, registries and Keycloak and carries out plans. SIGTERM or Ctrl-C hands its work back; another worker, or this one after its restart, goes on where it was.',
+      'Runs the worker: it reads clusters, registries and Keycloak and carries out plans. It reboots nodes where its configuration names the image for that. SIGTERM or Ctrl-C hands its work back; another worker, or this one after its restart, goes on where it was.',
     )
     .option(
       '--capabilities <list>',

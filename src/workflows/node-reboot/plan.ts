@@ -1,5 +1,6 @@
 import { pack } from '../../domain/core/packed.ts';
-import { planCampaign, wishingNodes } from '../../domain/node-reboot/plan.ts';
+import { wishingNodes } from '../../domain/node-reboot/observation.ts';
+import { planCampaign } from '../../domain/node-reboot/plan.ts';
 import { read } from './activities.ts';
 import type { CampaignPlanInput, CampaignPlanOutput } from './messages.ts';
 

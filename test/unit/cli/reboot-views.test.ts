@@ -42,7 +42,7 @@ describe('the view of reboots', () => {
   test('says of each node why it does not go now, and the command that lifts it', () => {
     const view = rebootStatusView(statusOf(seeing(['n1', 'n2'])));
     expect(view).toMatch(/n1 +wanted +\S+ +it waits for an approval of the reboot of node n1/);
-    expect(view).toMatch(/n2 +wanted +\S+ +node n1 goes first, and it waits for an approval of the reboot of node n1/);
+    expect(view).toMatch(/n2 +wanted +\S+ +node n1 goes first \(AwaitingApproval\)/);
     expect(view).toMatch(/n3 +none +\S+ +it wants no reboot/);
     expect(view).toMatch(/ {2}next: +holdfast approve nodereboot\/control-plane --node n1 --plan sha256:/);
   });
