@@ -5,7 +5,6 @@ import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesPort } from '../../../src/activities/kubernetes/port.ts';
 import { unmeasured } from '../../../src/domain/core/verdict.ts';
-import type { GateReading } from '../../../src/domain/node-reboot/gate.ts';
 import { readWorkerConfig, type WorkerConfig } from '../../../src/worker/config.ts';
 import { nodeRebootActivities } from '../../../src/worker/node-reboot-activities.ts';
 import { rulesBody, vectorBody } from '../../domain/node-reboot/prometheus-body.ts';
@@ -46,14 +45,15 @@ const closed = {
 
 async function gatesOf(more: Partial<WorkerConfig>, names: { etcd: string; prometheus: string }) {
   const config = { ...(await readWorkerConfig(undefined)), ...more };
-  const { gatesOfNodes } = nodeRebootActivities(config, () => closed, {} as Client);
+  const activities = nodeRebootActivities(config, () => closed, {} as Client);
   const gates = {
-    host: false,
+    host: false as const,
     etcd: { cluster: names.etcd, members: 1 },
     alerts: { prometheus: names.prometheus, blocking: ['KubeNodeNotReady'] },
-  } as const;
-  const answer = await new MockActivityEnvironment().run(gatesOfNodes, { spec: spec({ gates }), nodes: ['n1'] });
-  const readings = (answer as Record<string, readonly GateReading[]>)['n1'] ?? [];
+  };
+  const input = { spec: spec({ gates }), nodes: ['n1'] };
+  const answer = await new MockActivityEnvironment().run(() => activities.gatesOfNodes(input));
+  const readings = answer['n1'] ?? [];
   return Object.fromEntries(readings.map(({ gate, verdict }) => [gate, verdict]));
 }
 
