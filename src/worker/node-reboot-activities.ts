@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { createEtcd } from '../activities/etcd/create.ts';
 import type { EtcdConfig } from '../activities/etcd/port.ts';
 import type { KubernetesPort } from '../activities/kubernetes/port.ts';
@@ -6,6 +6,7 @@ import { createNodeRebootActivities } from '../activities/node-reboot/create.ts'
 import type { NodeRebootActivities } from '../activities/node-reboot/port.ts';
 import { createPrometheus } from '../activities/prometheus/create.ts';
 import type { HolderRun } from '../domain/node-reboot/lock.ts';
+import { nodeRebootId } from '../workflows/node-reboot/messages.ts';
 import { ConfigError, type WorkerConfig } from './config.ts';
 import { prometheusConfig } from './prometheus-config.ts';
 
@@ -27,7 +28,7 @@ export function nodeRebootActivities(
     kubernetes,
     prometheus: byName(servers, (server) => createPrometheus(prometheusConfig(server))),
     etcd: byName(etcd, (cluster) => createEtcd(etcdConfig(cluster))),
-    holderRun: (run) => holderRun(client, run),
+    holderRun: (campaign, run) => holderRun(client, campaign, run),
     hostImage,
   });
 }
@@ -65,19 +66,23 @@ export function requireNodeReboot({ nodeReboot }: WorkerConfig): NodeRebootConfi
 }
 
 /**
- * How the chain of runs stands that begins with a run. Asked of the list of executions, which finds a run without the id of
- * its workflow, and no longer once Temporal has forgotten it.
+ * How the chain of runs stands that begins with a run of a campaign's workflow. Asked by its id, since a list of executions
+ * lags behind.
  *
  * @param run the first run of the chain, as a lock names it
  */
-export async function holderRun(client: Pick<Client, 'workflow'>, run: string): Promise<HolderRun> {
-  // It was read in the cluster, where others may write, and goes into a query.
-  if (!/^[0-9a-f-]{36}$/i.test(run)) return 'unknown';
-  for await (const { status, workflowId } of client.workflow.list({ query: `RunId = "${run}"` })) {
+export async function holderRun(client: Pick<Client, 'workflow'>, campaign: string, run: string): Promise<HolderRun> {
+  // Temporal refuses what does not look like one, which is no answer; anybody may have written it into the lock.
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(run)) return 'unknown';
+  const id = nodeRebootId(campaign);
+  try {
+    const { status } = await client.workflow.getHandle(id, run).describe();
     if (status.name !== 'CONTINUED_AS_NEW') return status.name === 'RUNNING' ? 'running' : 'ended';
-    const newest = await client.workflow.getHandle(workflowId).describe();
+    const newest = await client.workflow.getHandle(id).describe();
     const ofThisChain = newest.raw.workflowExecutionInfo?.firstRunId === run;
     return ofThisChain && newest.status.name === 'RUNNING' ? 'running' : 'ended';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'unknown';
+    throw error;
   }
-  return 'unknown';
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client, Connection, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { createApprovalActivities } from '../../src/activities/approval/verify-signature.ts';
@@ -9,10 +9,10 @@ import { createNodeRebootActivities } from '../../src/activities/node-reboot/cre
 import { createNotifyActivities } from '../../src/activities/notify/create.ts';
 import type { Notification } from '../../src/domain/core/notification.ts';
 import { lockName } from '../../src/domain/node-reboot/by-hand.ts';
-import type { HolderRun } from '../../src/domain/node-reboot/lock.ts';
 import type { NodeRebootAction } from '../../src/domain/node-reboot/actions.ts';
 import { nodeRebootSpec, type NodeRebootSpecInput } from '../../src/domain/node-reboot/spec.ts';
 import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
+import { holderRun } from '../../src/worker/node-reboot-activities.ts';
 import {
   NODE_REBOOT_QUEUE,
   NODE_REBOOT_WAIT_QUEUE,
@@ -141,16 +141,6 @@ export async function openRebootStage(lab: Lab, nodes: readonly string[], image:
 function note(told: Notification[], said: Notification): object {
   told.push(said);
   return {};
-}
-
-async function holderRun(client: Client, campaignName: string, run: string): Promise<HolderRun> {
-  try {
-    const { status } = await client.workflow.getHandle(nodeRebootId(campaignName), run).describe();
-    return status.name === 'RUNNING' ? 'running' : 'ended';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'unknown';
-    throw error;
-  }
 }
 
 function campaign(name: string, handle: WorkflowHandle<typeof nodeRebootWorkflow>): Campaign {
