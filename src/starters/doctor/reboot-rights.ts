@@ -18,7 +18,7 @@ export function rebootRights({ gates, incumbents }: Pick<NodeRebootSpec, 'gates'
   const lock = (verb: string): AccessReview => ({ verb, group: '', resource: 'configmaps', namespace, name });
   return {
     read: [
-      ...on('', 'nodes', ['get', 'list']),
+      ...on('', 'nodes', ['get', 'list', 'watch']),
       ...on('', 'pods', ['list']),
       ...on('policy', 'poddisruptionbudgets', ['list']),
       ...(gates.dns === false ? [] : on('apps', 'deployments', ['get'])),

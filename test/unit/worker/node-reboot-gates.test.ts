@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesPort } from '../../../src/activities/kubernetes/port.ts';
 import { unmeasured } from '../../../src/domain/core/verdict.ts';
+import type { GateReading } from '../../../src/domain/node-reboot/gate.ts';
 import { readWorkerConfig, type WorkerConfig } from '../../../src/worker/config.ts';
 import { nodeRebootActivities } from '../../../src/worker/node-reboot-activities.ts';
 import { rulesBody, vectorBody } from '../../domain/node-reboot/prometheus-body.ts';
@@ -53,7 +54,7 @@ async function gatesOf(more: Partial<WorkerConfig>, names: { etcd: string; prome
   };
   const input = { spec: spec({ gates }), nodes: ['n1'] };
   const answer = await new MockActivityEnvironment().run(() => activities.gatesOfNodes(input));
-  const readings = answer['n1'] ?? [];
+  const readings = (answer as Readonly<Record<string, readonly GateReading[]>>)['n1'] ?? [];
   return Object.fromEntries(readings.map(({ gate, verdict }) => [gate, verdict]));
 }
 
