@@ -123,8 +123,23 @@ function retry(state: CampaignState, now: number): ActionAnswer {
     );
   }
   if (stopped === null) return accepted(state, `goes on with node ${visit.node} as it does already`);
-  const next = visit.phase === 'Restored' ? inPhase(visit, 'Releasing', now) : inPhase(visit, visit.phase, now);
-  return accepted({ ...state, stopped: null, visit: next }, `goes on with node ${visit.node} after ${stopped.reason}`);
+  return accepted(
+    { ...state, stopped: null, visit: again(visit, now) },
+    `goes on with node ${visit.node} after ${stopped.reason}`,
+  );
+}
+
+/** Where a visit that had stopped goes on. A person may have booted the node anew, so that it is looked for as after a reboot. */
+function again(visit: Visit, now: number): Visit {
+  switch (visit.phase) {
+    case 'Restored':
+      return inPhase(visit, 'Releasing', now);
+    case 'Checking':
+    case 'Uncordoning':
+      return inPhase(visit, 'Returning', now, { bootedAs: null });
+    default:
+      return inPhase(visit, visit.phase, now);
+  }
 }
 
 function setMode(state: CampaignState, { mode }: ActionOf<'setMode'>): ActionAnswer {

@@ -144,6 +144,16 @@ describe('the turn of a node', () => {
     expect(campaign.next().do).toBe('wait');
   });
 
+  test('a node that a person booted anew after it had failed its checks is looked for as after a reboot', () => {
+    const campaign = new Campaign().at('Checking', { rebootAt: NOW, bootedAs: 'n1-boot-2' });
+    campaign.take({ of: 'checkNode', verdict: fail('WrongKernel', 'no'), kernel: '6.12' });
+    campaign.pages();
+    campaign.act('retry');
+    expect(campaign.next()).toMatchObject({ do: 'awaitReturn', record: { visit: { bootedAs: null } } });
+    const back = { of: 'awaitReturn', outcome: 'returned', bootId: 'n1-boot-3', message: '' } as const;
+    expect(campaign.take(back)).toMatchObject({ do: 'checkNode', record: { visit: { bootedAs: 'n1-boot-3' } } });
+  });
+
   test('NR-62 NR-63 volumes that are not healthy in time keep the lock, whatever time has passed', () => {
     const campaign = new Campaign().at('Settling', { uncordonedAt: NOW });
     campaign.now += 3 * HOUR;
