@@ -163,6 +163,7 @@ test('NR-17 a lock that somebody takes away stops the campaign, and nothing more
   hosts.setFaults('n1', { returns: 'power-button' });
   const at = await apply({ approval: 'None' });
   await at.until('it is out', (s) => s.turn?.phase === 'Returning');
+  await waitFor('it is down', () => !hosts.isUp('n1'));
   await stage.writeLock({});
   hosts.pressPower('n1');
   await at.until('a stop', (s) => s.stopped?.reason === 'LockLost');
@@ -176,6 +177,7 @@ test('NR-66 NR-89 a campaign that is terminated leaves lock and cordon, and a ne
   const before = hosts.asked('n1');
   const first = await apply({ approval: 'None' });
   await first.until('it is out', (s) => s.turn?.phase === 'Returning');
+  await waitFor('it is down', () => !hosts.isUp('n1'));
   await first.handle.terminate('by mistake');
   expect(await stage.lock()).toMatchObject({ campaign: first.name, node: 'n1', phase: 'Returning' });
   expect(await cordoned('n1')).toBe(true);

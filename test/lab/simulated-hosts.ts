@@ -55,6 +55,7 @@ interface Host {
 export interface SimulatedHosts {
   readonly names: readonly string[];
   bootId(name: string): string;
+  isUp(name: string): boolean;
   /** How often it was told to reboot. */
   asked(name: string): number;
   boots(name: string): number;
@@ -231,6 +232,7 @@ export async function simulateHosts(
   return {
     names,
     bootId: (name) => host(name).bootId,
+    isUp: (name) => host(name).up,
     asked: (name) => host(name).asked,
     boots: (name) => host(name).boots,
     setFaults: (name, faults) => {
