@@ -1,4 +1,4 @@
-import { read, type Reading } from '../../domain/core/verdict.ts';
+import { read, unmeasured, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
 import { campaignFingerprint } from '../../domain/node-reboot/fingerprint.ts';
 import type { NodeReading } from '../../domain/node-reboot/node.ts';
 import type { CampaignObservation } from '../../domain/node-reboot/observation.ts';
@@ -18,7 +18,7 @@ import { readHost } from './read-host.ts';
 /** See NodeRebootActivities.observeCampaign. */
 export async function observeCampaign(
   dependencies: NodeRebootDependencies,
-  { spec, done }: CampaignInput,
+  { name, spec, done }: CampaignInput,
   signal: AbortSignal,
 ): Promise<CampaignObservation> {
   const clock = dependencies.clock ?? Date.now;
@@ -42,10 +42,13 @@ export async function observeCampaign(
     readDaemons(port, spec.incumbents, signal),
   ]);
   const order = await readOrder(port, spec, signal);
-  const sentinels = await readSentinels(dependencies, port, nodes, order, signal);
   const holder = lock.kind === 'read' ? lock.value.holder : null;
   const holderRun = holder === null ? 'unknown' : await dependencies.holderRun(holder.campaign, holder.run);
+  // What an earlier run has left is gone on with, whatever any host wants.
+  const isLeft = holder?.campaign === name && holderRun === 'ended';
+  const sentinels = isLeft ? {} : await readSentinels(dependencies, port, nodes, order, signal);
   const seen = { at, nodes, order, sentinels, lock, holderRun, ...daemons, gates: [] };
+  if (isLeft) return seen;
   const next = selectNode(spec, seen, done);
   if (next.kind !== 'next') return seen;
   return {
@@ -95,9 +98,16 @@ async function readSentinels(
   if (nodes.kind === 'unmeasured' || order.kind === 'unmeasured') return sentinels;
   const clock = dependencies.clock ?? Date.now;
   for (const name of order.value) {
-    if (!nodes.value.some((node) => node.name === name)) continue;
-    const facts = await readHost(port, dependencies.hostImage, name, clock, signal);
+    const node = nodes.value.find((one) => one.name === name);
+    if (node === undefined) continue;
+    // A pod on it would not run, and the other hosts would wait for its time-out.
+    const facts = node.ready ? await readHost(port, dependencies.hostImage, name, clock, signal) : notReady(name);
     sentinels[name] = facts.kind === 'read' ? facts.value.sentinel : facts;
   }
   return sentinels;
+}
+
+function notReady(node: string): Unmeasured {
+  const message = `node ${node} is not Ready, so that its host cannot be asked`;
+  return unmeasured(`whether node ${node} wants a reboot`, 'API server', 'not-ready', message);
 }
