@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests against the real parts. One lab is started for the whole run; files run one after the other on it. */
+/** Tests against the real parts. A run starts one lab of its own; files run one after the other on it. */
 export default defineConfig({
   test: {
     include: [
