@@ -12,10 +12,10 @@ import {
   releaseId,
   rolloutId,
   statusQuery,
-  type ActionAnswer,
 } from '../../src/workflows/release/messages.ts';
 import { releaseWorkflow } from '../../src/workflows/release/workflow.ts';
 import { waitFor } from '../lab/wait.ts';
+import type { ActionAnswer } from '../../src/workflows/hear-action.ts';
 
 /** A release that runs on the lab's Temporal. */
 export interface AppliedRelease {

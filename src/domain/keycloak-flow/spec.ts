@@ -3,20 +3,12 @@ import { approverSchema } from '../core/approver.ts';
 import { duration } from '../core/duration.ts';
 import { modeSchema } from '../core/mode.ts';
 import { desiredStateSchema } from './desired.ts';
+import { dnsLabel, dnsName } from '../core/kubernetes-name.ts';
 
 /**
  * The spec of a KeycloakFlow as people keep it in git. Durations are written in Go's form and read as milliseconds. Its
  * `desired` is also kept in a file of its own, rendered from a realm import, and put here before the spec is read.
  */
-
-const dnsLabel = z
-  .string()
-  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits and -')
-  .max(63);
-const dnsName = z
-  .string()
-  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits, - and .')
-  .max(253);
 
 /** Where the bind switch stands: apart from the spec, so that a person can turn it without a change in git. */
 const bindSourceSchema = z.union([

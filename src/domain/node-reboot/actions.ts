@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { readActionPayload } from '../core/action-payload.ts';
+import { asker as who } from '../core/asker.ts';
 import { duration, formatDuration } from '../core/duration.ts';
 import { modeSchema } from '../core/mode.ts';
 import { planHashPattern } from '../core/plan-hash.ts';
@@ -8,10 +10,6 @@ import { nodeRebootSpec, type NodeRebootSpec } from './spec.ts';
  * What people may ask of a NodeReboot. Each says who (as claimed) and why. On the wire the name of the action is the name
  * of the message and the rest is its payload.
  */
-
-const by = z.string().trim().min(1, 'expected who asks for this').max(200);
-const reason = z.string().trim().max(1_000).default('');
-const who = { by, reason };
 
 const node = z
   .string()
@@ -41,7 +39,7 @@ const payloads = {
   approve: z.strictObject({ ...who, node, plan, signature: z.string().min(1).max(10_000).optional() }),
   force: z.strictObject({
     ...who,
-    reason: z.string().trim().min(1, 'expected why this gate may be set aside').max(1_000),
+    reason: who.reason.refine((text) => text !== '', 'expected why this gate may be set aside'),
     gate: z.string().min(1).max(63).describe('The gate, as status names it.'),
     node,
     for: overrideLasts.describe('How long it may be used, once.'),
@@ -84,12 +82,8 @@ export type ActionParse =
  * @param payload the message's argument, of any shape
  */
 export function parseAction(action: NodeRebootAction['action'], payload: unknown): ActionParse {
-  const parsed = payloads[action].safeParse(payload ?? {});
-  if (!parsed.success) {
-    const found = parsed.error.issues.map((issue) => `${issue.path.join('.') || action}: ${issue.message}`);
-    return { ok: false, message: `${action} refused: ${found.join('; ')}` };
-  }
-  return { ok: true, action: { action, ...parsed.data } as NodeRebootAction };
+  const read = readActionPayload(action, payloads[action], payload);
+  return read.ok ? { ok: true, action: { action, ...read.payload } as NodeRebootAction } : read;
 }
 
 const durations = [

@@ -1,19 +1,12 @@
 import { z } from 'zod';
 import { duration } from '../core/duration.ts';
+import { dnsLabel, dnsName } from '../core/kubernetes-name.ts';
 
 /**
  * Which gates are asked, and what they are to expect. Those that read what every cluster has are on unless they are set to
  * false; those of an add-on are on where they are named. Nodes and locks are always looked at.
  */
 
-const dnsLabel = z
-  .string()
-  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits and -')
-  .max(63);
-const dnsName = z
-  .string()
-  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits, - and .')
-  .max(253);
 const objectName = z
   .string()
   .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?\/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'expected NAMESPACE/NAME')

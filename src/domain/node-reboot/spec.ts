@@ -5,20 +5,12 @@ import { modeSchema } from '../core/mode.ts';
 import { windowSchema } from '../core/window.ts';
 import { gatesSchema } from './gates-spec.ts';
 import { parseKernel } from './kernel.ts';
+import { dnsLabel, dnsName } from '../core/kubernetes-name.ts';
 
 /**
  * The spec of a NodeReboot as people keep it in git. Durations are written in Go's form and read as milliseconds. Strict
  * throughout. It names no command: what reboots a node from outside is named in the worker's configuration.
  */
-
-const dnsLabel = z
-  .string()
-  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits and -')
-  .max(63);
-const dnsName = z
-  .string()
-  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits, - and .')
-  .max(253);
 
 const kernelSchema = z
   .string()

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readActionPayload } from '../core/action-payload.ts';
 import { asker as who } from '../core/asker.ts';
 import { modeSchema } from '../core/mode.ts';
 import { formatDuration } from '../core/duration.ts';
@@ -92,12 +93,8 @@ export type ActionParse =
  * @param payload the message's argument, of any shape
  */
 export function parseAction(action: ReleaseAction['action'], payload: unknown): ActionParse {
-  const parsed = payloads[action].safeParse(payload ?? {});
-  if (!parsed.success) {
-    const found = parsed.error.issues.map((issue) => `${issue.path.join('.') || action}: ${issue.message}`);
-    return { ok: false, message: `${action} refused: ${found.join('; ')}` };
-  }
-  return { ok: true, action: { action, ...parsed.data } as ReleaseAction };
+  const read = readActionPayload(action, payloads[action], payload);
+  return read.ok ? { ok: true, action: { action, ...read.payload } as ReleaseAction } : read;
 }
 
 const durationFields = [

@@ -3,20 +3,12 @@ import { approverSchema } from '../core/approver.ts';
 import { duration } from '../core/duration.ts';
 import { modeSchema } from '../core/mode.ts';
 import { freezeSchema, windowSchema } from '../core/window.ts';
+import { dnsLabel, dnsName } from '../core/kubernetes-name.ts';
 
 /**
  * The spec of a Release as people keep it in git. Durations are written in Go's form (`1m30s`) and read as
  * milliseconds. Strict throughout: a misspelt field is an error, never a default.
  */
-
-const dnsLabel = z
-  .string()
-  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits and -')
-  .max(63);
-const dnsName = z
-  .string()
-  .regex(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/, 'expected a Kubernetes name: lower-case letters, digits, - and .')
-  .max(253);
 
 const repository = z
   .string()

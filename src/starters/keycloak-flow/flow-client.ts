@@ -9,13 +9,13 @@ import {
   keycloakFlowStatusQuery,
   keycloakFlowUpdate,
   type KEYCLOAK_FLOW_ACTIONS,
-  type KeycloakFlowAnswer,
   type KeycloakFlowInput,
 } from '../../workflows/keycloak-flow/messages.ts';
 import { askWorker, tellWorker } from '../temporal/answer.ts';
 import { applyEntity, type Applied, type Entity } from '../temporal/apply-entity.ts';
 import type { Temporal } from '../temporal/connect.ts';
 import type { Decider } from '../who.ts';
+import type { ActionAnswer } from '../../workflows/hear-action.ts';
 
 /** The calls that commands make to the workflows of KeycloakFlows. Errors of Temporal are explained by `withTemporal`. */
 
@@ -55,7 +55,7 @@ export async function sendFlowAction(
   name: string,
   action: FlowActionName,
   payload: Decider & Readonly<Record<string, unknown>>,
-): Promise<KeycloakFlowAnswer> {
+): Promise<ActionAnswer> {
   const id = keycloakFlowId(name);
   const tell = () =>
     temporal.client.workflow.getHandle(id).executeUpdate(keycloakFlowUpdate(action), { args: [payload] });

@@ -9,13 +9,13 @@ import {
   nodeRebootStatusQuery,
   nodeRebootUpdate,
   type NODE_REBOOT_ACTIONS,
-  type NodeRebootAnswer,
   type NodeRebootInput,
 } from '../../workflows/node-reboot/messages.ts';
 import { askWorker, tellWorker } from '../temporal/answer.ts';
 import { applyEntity, type Applied, type Entity } from '../temporal/apply-entity.ts';
 import type { Temporal } from '../temporal/connect.ts';
 import type { Decider } from '../who.ts';
+import type { ActionAnswer } from '../../workflows/hear-action.ts';
 
 /** The calls that commands make to the workflows of NodeReboots. Errors of Temporal are explained by `withTemporal`. */
 
@@ -55,7 +55,7 @@ export async function sendRebootAction(
   name: string,
   action: RebootActionName,
   payload: Decider & Readonly<Record<string, unknown>>,
-): Promise<NodeRebootAnswer> {
+): Promise<ActionAnswer> {
   const id = nodeRebootId(name);
   const tell = () =>
     temporal.client.workflow.getHandle(id).executeUpdate(nodeRebootUpdate(action), { args: [payload] });

@@ -9,13 +9,13 @@ import {
   RELEASE_QUEUE,
   RELEASE_WORKFLOW,
   releaseId,
-  type ActionAnswer,
   type ACTIONS,
 } from '../../workflows/release/messages.ts';
 import type { Temporal } from '../temporal/connect.ts';
 import type { Decider } from '../who.ts';
 import { askWorker, tellWorker } from '../temporal/answer.ts';
 import { applyEntity, type Applied, type Entity } from '../temporal/apply-entity.ts';
+import type { ActionAnswer } from '../../workflows/hear-action.ts';
 
 /** The calls that commands make to the workflows of releases. Errors of Temporal are explained by `withTemporal`. */
 

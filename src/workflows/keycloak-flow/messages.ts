@@ -6,6 +6,7 @@ import type { FlowPlan } from '../../domain/keycloak-flow/plan.ts';
 import type { KeycloakFlowSpec } from '../../domain/keycloak-flow/spec.ts';
 import type { KeycloakFlowState } from '../../domain/keycloak-flow/state.ts';
 import type { KeycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
+import type { ActionAnswer } from '../hear-action.ts';
 
 /** Everything that a KeycloakFlow's workflow, the CLI and the worker say to each other. Names on the wire stay as they are. */
 
@@ -29,15 +30,6 @@ export interface KeycloakFlowInput {
   readonly carried?: Packed<KeycloakFlowState>;
 }
 
-export interface KeycloakFlowAnswer {
-  /** Who decided: as a signature proved, else as claimed. */
-  readonly by: string;
-  /** What was done, as a sentence that goes on from who. */
-  readonly message: string;
-  /** Of the spec after it. */
-  readonly generation: number;
-}
-
 export interface FlowPlanInput {
   readonly name: string;
   readonly spec: KeycloakFlowSpec;
@@ -58,7 +50,7 @@ export const keycloakFlowHistoryQuery = defineQuery<KeycloakFlowHistory>('histor
 export const keycloakFlowStatusQuery = defineQuery<KeycloakFlowStatus>('status');
 
 export function keycloakFlowUpdate(name: Kind) {
-  return defineUpdate<KeycloakFlowAnswer, [KeycloakFlowPayload]>(name);
+  return defineUpdate<ActionAnswer, [KeycloakFlowPayload]>(name);
 }
 
 export function keycloakFlowSignal(name: Kind) {

@@ -1,13 +1,10 @@
 import {
   allHandlersFinished,
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
-  setCurrentDetails,
   setHandler,
   TemporalFailure,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import { pack, unpack } from '../../domain/core/packed.ts';
@@ -25,7 +22,9 @@ import { nextRunMs } from '../../domain/keycloak-flow/next-run.ts';
 import { isAskedByPerson, newRun, type RunCommand, type RunResult } from '../../domain/keycloak-flow/run.ts';
 import { keycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
 import { statusText } from '../../domain/keycloak-flow/status-text.ts';
-import { approvals } from '../shared-activities.ts';
+import { hearAction, refusal, type ActionAnswer } from '../hear-action.ts';
+import { proveApproval } from '../prove-approval.ts';
+import { createPublishing } from '../publish.ts';
 import { createTelling } from '../telling.ts';
 import { execute } from './execute.ts';
 import {
@@ -34,8 +33,8 @@ import {
   keycloakFlowHistoryQuery,
   keycloakFlowStatusQuery,
   keycloakFlowUpdate,
-  type KeycloakFlowAnswer,
   type KeycloakFlowInput,
+  type KeycloakFlowPayload,
 } from './messages.ts';
 import { keycloakFlowSearchAttributes } from './search-attributes.ts';
 
@@ -53,7 +52,7 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
   /** What the run was doing is no longer what people want. */
   let calledOff = false;
   let underWay: CancellationScope | null = null;
-  let published = '';
+  const publish = createPublishing();
   const telling = createTelling();
 
   const status = () => keycloakFlowStatus(state, Date.now());
@@ -64,46 +63,35 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
   setHandler(keycloakFlowStatusQuery, status);
   setHandler(keycloakFlowHistoryQuery, () => keycloakFlowHistory(state));
   for (const name of KEYCLOAK_FLOW_ACTIONS) {
-    const act = async (payload: unknown): Promise<KeycloakFlowAnswer> => {
-      if (releasing) throw refusal('its ownership is being released, so that nothing more is done for it');
-      const action = await verified(parse(name, payload));
-      const answer = applyAction(state, action, Date.now());
-      if (!answer.ok) throw refusal(answer.message);
-      state = answer.state;
-      // What is wanted once more without a bind must not bind either.
-      if (answer.effect === 'run') wanted = { noBind: answer.noBind || wanted?.noBind === true };
-      if (answer.effect === 'release') releasing = true;
-      if (answer.callsOff) {
-        calledOff = true;
-        underWay?.cancel();
-      }
-      describe();
-      const by = action.action === 'approve' ? decider(action) : action.by;
-      return { by, message: answer.record, generation: state.generation };
-    };
-    const recorded = async (payload: unknown, asked: string): Promise<KeycloakFlowAnswer> => {
-      try {
-        return await act(payload);
-      } catch (error) {
-        if (error instanceof ApplicationFailure) state = recordRefusal(state, `${asked}: ${error.message}`, Date.now());
-        throw error;
-      }
-    };
-    setHandler(keycloakFlowUpdate(name), (payload) => recorded(payload, name), {
-      validator: (payload) => {
-        const action = parse(name, payload);
-        const why = whyRefusedNow(action);
-        if (why !== null) throw refusal(why);
+    hearAction<KeycloakFlowAction, KeycloakFlowPayload>({
+      name,
+      update: keycloakFlowUpdate(name),
+      signal: keycloakFlowSignal(name),
+      parse: (payload) => parseAction(name, payload),
+      whyRefused: whyRefusedNow,
+      act,
+      keepRefusal: (text) => {
+        state = recordRefusal(state, text, Date.now());
       },
     });
-    setHandler(keycloakFlowSignal(name), async (payload) => {
-      try {
-        await recorded(payload, `${name} by signal`);
-      } catch (error) {
-        // A signal has nobody to answer.
-        if (!(error instanceof ApplicationFailure)) throw error;
-      }
-    });
+  }
+
+  async function act(asked: KeycloakFlowAction): Promise<ActionAnswer> {
+    if (releasing) throw refusal('its ownership is being released, so that nothing more is done for it');
+    const action = await verified(asked);
+    const answer = applyAction(state, action, Date.now());
+    if (!answer.ok) throw refusal(answer.message);
+    state = answer.state;
+    // What is wanted once more without a bind must not bind either.
+    if (answer.effect === 'run') wanted = { noBind: answer.noBind || wanted?.noBind === true };
+    if (answer.effect === 'release') releasing = true;
+    if (answer.callsOff) {
+      calledOff = true;
+      underWay?.cancel();
+    }
+    describe();
+    const by = action.action === 'approve' ? decider(action) : action.by;
+    return { by, message: answer.record, generation: state.generation };
   }
 
   /** A signature is verified after the message was accepted: until then only what else speaks against it counts. */
@@ -118,20 +106,12 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
   async function verified(action: KeycloakFlowAction): Promise<KeycloakFlowAction> {
     if (action.action !== 'approve' || !needsVerification(state, action)) return action;
     const asked = approvalToVerify(state, action);
-    if ('message' in asked) throw refusal(asked.message);
-    const answer = await approvals.verifyApproval.executeWithOptions({ summary: `signature of ${action.by}` }, [asked]);
-    if (!answer.ok) throw refusal(answer.refusal.message);
-    if (state.spec.approvers !== asked.approvers) throw refusal('the spec was changed meanwhile; approve again');
-    return { ...action, plan: asked.planHash, verifiedBy: answer.by, signedWith: answer.fingerprint };
+    return { ...action, ...(await proveApproval(action.by, asked, () => state.spec.approvers)) };
   }
 
   function describe(): void {
     const now = status();
-    setCurrentDetails(statusText(now));
-    const attributes = keycloakFlowSearchAttributes(now);
-    const key = JSON.stringify(attributes.map(({ value }) => value));
-    if (key !== published) upsertSearchAttributes(attributes);
-    published = key;
+    publish(statusText(now), keycloakFlowSearchAttributes(now));
   }
 
   /** What came of a command; null where it was called off. Nobody calls off what a person asked for outright. */
@@ -182,15 +162,4 @@ export async function keycloakFlowWorkflow(input: KeycloakFlowInput): Promise<vo
     await condition(() => wanted !== null || releasing || continuing(), nextRunMs(state, Date.now()));
   }
   await condition(quiet);
-}
-
-/** @throws ApplicationFailure of type `Refused` */
-function parse(name: KeycloakFlowAction['action'], payload: unknown): KeycloakFlowAction {
-  const parsed = parseAction(name, payload);
-  if (!parsed.ok) throw refusal(parsed.message);
-  return parsed.action;
-}
-
-function refusal(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'Refused');
 }

@@ -6,6 +6,7 @@ import type { CampaignPlan } from '../../domain/node-reboot/plan.ts';
 import type { NodeRebootSpec } from '../../domain/node-reboot/spec.ts';
 import type { CampaignState } from '../../domain/node-reboot/state.ts';
 import type { NodeRebootStatus } from '../../domain/node-reboot/status.ts';
+import type { ActionAnswer } from '../hear-action.ts';
 
 /** Everything that a NodeReboot's workflow, the CLI and the worker say to each other. Names on the wire stay as they are. */
 
@@ -29,15 +30,6 @@ export interface NodeRebootInput {
   readonly carried?: Packed<CampaignState>;
 }
 
-export interface NodeRebootAnswer {
-  /** Who decided: as a signature proved, else as claimed. */
-  readonly by: string;
-  /** What was done, as a sentence that goes on from who. */
-  readonly message: string;
-  /** Of the spec after it. */
-  readonly generation: number;
-}
-
 export interface CampaignPlanInput {
   readonly name: string;
   readonly spec: NodeRebootSpec;
@@ -58,7 +50,7 @@ export const nodeRebootHistoryQuery = defineQuery<NodeRebootHistory>('history');
 export const nodeRebootStatusQuery = defineQuery<NodeRebootStatus>('status');
 
 export function nodeRebootUpdate(name: Kind) {
-  return defineUpdate<NodeRebootAnswer, [NodeRebootPayload]>(name);
+  return defineUpdate<ActionAnswer, [NodeRebootPayload]>(name);
 }
 
 export function nodeRebootSignal(name: Kind) {

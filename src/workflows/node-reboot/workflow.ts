@@ -1,13 +1,10 @@
 import {
   allHandlersFinished,
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
   isCancellation,
-  setCurrentDetails,
   setHandler,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import { needsVerification } from '../../domain/core/approver.ts';
@@ -23,7 +20,9 @@ import type { CampaignResult } from '../../domain/node-reboot/result.ts';
 import { initialState } from '../../domain/node-reboot/state.ts';
 import { nodeRebootStatus } from '../../domain/node-reboot/status.ts';
 import { statusText } from '../../domain/node-reboot/status-text.ts';
-import { approvals } from '../shared-activities.ts';
+import { hearAction, refusal, type ActionAnswer } from '../hear-action.ts';
+import { proveApproval } from '../prove-approval.ts';
+import { createPublishing } from '../publish.ts';
 import { execute, type Executed } from './execute.ts';
 import {
   NODE_REBOOT_ACTIONS,
@@ -31,8 +30,8 @@ import {
   nodeRebootSignal,
   nodeRebootStatusQuery,
   nodeRebootUpdate,
-  type NodeRebootAnswer,
   type NodeRebootInput,
+  type NodeRebootPayload,
 } from './messages.ts';
 import { nodeRebootSearchAttributes } from './search-attributes.ts';
 
@@ -48,7 +47,7 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
   let underWay: { readonly command: CampaignCommand; readonly scope: CancellationScope } | null = null;
   let interrupted = false;
   let heard = 0;
-  let published = '';
+  const publish = createPublishing();
 
   const status = () => nodeRebootStatus(state, Date.now());
   const continuing = (): boolean => workflowInfo().continueAsNewSuggested && allHandlersFinished();
@@ -56,39 +55,29 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
   setHandler(nodeRebootStatusQuery, status);
   setHandler(nodeRebootHistoryQuery, () => nodeRebootHistory(state));
   for (const name of NODE_REBOOT_ACTIONS) {
-    const act = async (payload: unknown): Promise<NodeRebootAnswer> => {
-      const action = await verified(parse(name, payload));
-      const answer = applyAction(state, action, Date.now());
-      if (!answer.ok) throw refusal(answer.message);
-      state = answer.state;
-      heard += 1;
-      interrupt();
-      describe();
-      const by = action.action === 'approve' ? decider(action) : action.by;
-      return { by, message: answer.record, generation: state.generation };
-    };
-    const recorded = async (payload: unknown, asked: string): Promise<NodeRebootAnswer> => {
-      try {
-        return await act(payload);
-      } catch (error) {
-        if (error instanceof ApplicationFailure) state = recordRefusal(state, `${asked}: ${error.message}`, Date.now());
-        throw error;
-      }
-    };
-    setHandler(nodeRebootUpdate(name), (payload) => recorded(payload, name), {
-      validator: (payload) => {
-        const why = whyRefusedNow(parse(name, payload));
-        if (why !== null) throw refusal(why);
+    hearAction<NodeRebootAction, NodeRebootPayload>({
+      name,
+      update: nodeRebootUpdate(name),
+      signal: nodeRebootSignal(name),
+      parse: (payload) => parseAction(name, payload),
+      whyRefused: whyRefusedNow,
+      act,
+      keepRefusal: (text) => {
+        state = recordRefusal(state, text, Date.now());
       },
     });
-    setHandler(nodeRebootSignal(name), async (payload) => {
-      try {
-        await recorded(payload, `${name} by signal`);
-      } catch (error) {
-        // A signal has nobody to answer.
-        if (!(error instanceof ApplicationFailure)) throw error;
-      }
-    });
+  }
+
+  async function act(asked: NodeRebootAction): Promise<ActionAnswer> {
+    const action = await verified(asked);
+    const answer = applyAction(state, action, Date.now());
+    if (!answer.ok) throw refusal(answer.message);
+    state = answer.state;
+    heard += 1;
+    interrupt();
+    describe();
+    const by = action.action === 'approve' ? decider(action) : action.by;
+    return { by, message: answer.record, generation: state.generation };
   }
 
   /** A signature is verified after the message was accepted: until then only what else speaks against it counts. */
@@ -103,20 +92,12 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
   async function verified(action: NodeRebootAction): Promise<NodeRebootAction> {
     if (action.action !== 'approve' || !needsVerification(state, action)) return action;
     const asked = approvalToVerify(state, action);
-    if ('message' in asked) throw refusal(asked.message);
-    const answer = await approvals.verifyApproval.executeWithOptions({ summary: `signature of ${action.by}` }, [asked]);
-    if (!answer.ok) throw refusal(answer.refusal.message);
-    if (state.spec.approvers !== asked.approvers) throw refusal('the spec was changed meanwhile; approve again');
-    return { ...action, plan: asked.planHash, verifiedBy: answer.by, signedWith: answer.fingerprint };
+    return { ...action, ...(await proveApproval(action.by, asked, () => state.spec.approvers)) };
   }
 
   function describe(): void {
     const now = status();
-    setCurrentDetails(statusText(now));
-    const attributes = nodeRebootSearchAttributes(now);
-    const key = JSON.stringify(attributes.map(({ value }) => value));
-    if (key !== published) upsertSearchAttributes(attributes);
-    published = key;
+    publish(statusText(now), nodeRebootSearchAttributes(now));
   }
 
   /** Cuts short what is waited for, where something else is due by now. */
@@ -167,15 +148,4 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
 /** Nothing that could be read would end the wait, so that nothing is read. */
 function isForPeopleAlone(command: Extract<CampaignCommand, { do: 'wait' }>): boolean {
   return command.for.kind === 'person' || command.for.kind === 'resume';
-}
-
-/** @throws ApplicationFailure of type `Refused` */
-function parse(name: NodeRebootAction['action'], payload: unknown): NodeRebootAction {
-  const parsed = parseAction(name, payload);
-  if (!parsed.ok) throw refusal(parsed.message);
-  return parsed.action;
-}
-
-function refusal(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'Refused');
 }

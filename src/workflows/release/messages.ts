@@ -8,6 +8,7 @@ import type { ReleaseSpec } from '../../domain/release/spec.ts';
 import type { ReleaseState } from '../../domain/release/state.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
 import type { Evaluation } from '../../domain/release/plan.ts';
+import type { ActionAnswer } from '../hear-action.ts';
 
 /** Everything that a release's workflows, the CLI and the worker say to each other. Names on the wire stay as they are. */
 
@@ -49,15 +50,6 @@ export interface PlanInput {
 
 export interface PlanOutput {
   readonly evaluation: Packed<Evaluation>;
-}
-
-export interface ActionAnswer {
-  /** Who decided: as a signature proved, else as claimed. */
-  readonly by: string;
-  /** What was done, as a sentence that goes on from who. */
-  readonly message: string;
-  /** Of the spec after it. How the release is now is asked by a query: an answer is kept in the history, and bounded. */
-  readonly generation: number;
 }
 
 type Kind = ReleaseAction['action'];

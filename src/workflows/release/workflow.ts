@@ -1,16 +1,13 @@
 import {
   allHandlersFinished,
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
-  setCurrentDetails,
   setHandler,
   startChild,
-  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
@@ -40,7 +37,9 @@ import { statusText } from '../../domain/release/status-text.ts';
 import { releaseStatus, type ReleaseStatus } from '../../domain/release/status.ts';
 import { mayStart } from '../../domain/release/may-start.ts';
 import { releaseSearchAttributes } from './search-attributes.ts';
-import { approvals } from '../shared-activities.ts';
+import { hearAction, refusal, type ActionAnswer } from '../hear-action.ts';
+import { proveApproval } from '../prove-approval.ts';
+import { createPublishing } from '../publish.ts';
 import { createTelling } from '../telling.ts';
 import { idle, read, write } from './activities.ts';
 import { writeOutcome } from './write-outcome.ts';
@@ -55,7 +54,7 @@ import {
   rolloutId,
   rolloutReportSignal,
   statusQuery,
-  type ActionAnswer,
+  type ActionPayload,
   type ReleaseInput,
   type RolloutMessage,
 } from './messages.ts';
@@ -87,7 +86,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   let starting = false;
   let owes = false;
   const telling = createTelling();
-  let published = '';
+  const publish = createPublishing();
 
   const status = (): ReleaseStatus => releaseStatus(state, rollout, Date.now());
 
@@ -104,52 +103,37 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
     describe();
   });
   for (const name of ACTIONS) {
-    const act = async (payload: unknown): Promise<Done> => {
-      refuseOnceReleasing();
-      const action = await verified(parse(name, payload));
-      const answer = applyAction(state, action, Date.now(), rollout);
-      if (!answer.ok) throw refusal(answer.message);
-      state = answer.state;
-      if (answer.effect !== 'none') woken = true;
-      if (answer.effect === 'release') releasing = true;
-      if (name === 'block' || name === 'unblock') owes = true;
-      describe();
-      if (answer.forward) await forward(controlsOf(action, state, answer.decides));
-      return { by: deciderOf(action), message: answer.record };
-    };
-    /** What the validator could not refuse, since it took an answer from outside, is kept where people look. */
-    const recorded = async (payload: unknown, asked: string): Promise<Done> => {
-      try {
-        return await act(payload);
-      } catch (error) {
-        if (error instanceof ApplicationFailure) state = recordRefusal(state, `${asked}: ${error.message}`, Date.now());
-        throw error;
-      }
-    };
-    setHandler(
-      actionUpdate(name),
-      async (payload) => ({ ...(await recorded(payload, name)), generation: state.generation }),
-      {
-        validator: (payload) => {
-          refuseOnceReleasing();
-          const why = whyRefused(state, parse(name, payload), Date.now(), rollout);
-          if (why !== null) throw refusal(why);
-        },
+    hearAction<ReleaseAction, ActionPayload>({
+      name,
+      update: actionUpdate(name),
+      signal: actionSignal(name),
+      parse: (payload) => parseAction(name, payload),
+      whyRefused: (action) => whyNoneIsTaken() ?? whyRefused(state, action, Date.now(), rollout),
+      act,
+      keepRefusal: (text) => {
+        state = recordRefusal(state, text, Date.now());
       },
-    );
-    setHandler(actionSignal(name), async (payload) => {
-      try {
-        await recorded(payload, `${name} by signal`);
-      } catch (error) {
-        // A signal has nobody to answer.
-        if (!(error instanceof ApplicationFailure)) throw error;
-      }
     });
   }
 
+  async function act(asked: ReleaseAction): Promise<ActionAnswer> {
+    const why = whyNoneIsTaken();
+    if (why !== null) throw refusal(why);
+    const action = await verified(asked);
+    const answer = applyAction(state, action, Date.now(), rollout);
+    if (!answer.ok) throw refusal(answer.message);
+    state = answer.state;
+    if (answer.effect !== 'none') woken = true;
+    if (answer.effect === 'release') releasing = true;
+    if (action.action === 'block' || action.action === 'unblock') owes = true;
+    describe();
+    if (answer.forward) await forward(controlsOf(action, state, answer.decides));
+    return { by: deciderOf(action), message: answer.record, generation: state.generation };
+  }
+
   /** What was accepted now would be lost when the release ends. */
-  function refuseOnceReleasing(): void {
-    if (releasing) throw refusal(`release/${input.name} hands its targets back and ends; apply it again after that`);
+  function whyNoneIsTaken(): string | null {
+    return releasing ? `release/${input.name} hands its targets back and ends; apply it again after that` : null;
   }
 
   function hear(report: ReadReport): void {
@@ -177,11 +161,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   async function verified(action: ReleaseAction): Promise<ReleaseAction> {
     if (action.action !== 'approve' || !needsVerification(state, action)) return action;
     const asked = approvalToVerify(state, action, rollout);
-    if ('message' in asked) throw refusal(asked.message);
-    const answer = await approvals.verifyApproval.executeWithOptions({ summary: `signature of ${action.by}` }, [asked]);
-    if (!answer.ok) throw refusal(answer.refusal.message);
-    if (state.spec.approvers !== asked.approvers) throw refusal('the spec was changed meanwhile; approve again');
-    return { ...action, plan: asked.planHash, verifiedBy: answer.by, signedWith: answer.fingerprint };
+    return { ...action, ...(await proveApproval(action.by, asked, () => state.spec.approvers)) };
   }
 
   /** Tells the rollout what people want of it; one that is only being started is told once it is there. */
@@ -204,11 +184,7 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   function describe(): void {
     state = noteWaiting(state, rollout, Date.now());
     const now = status();
-    setCurrentDetails(statusText(now));
-    const attributes = releaseSearchAttributes(now);
-    const key = JSON.stringify(attributes.map(({ value }) => value));
-    if (key !== published) upsertSearchAttributes(attributes);
-    published = key;
+    publish(statusText(now), releaseSearchAttributes(now));
   }
 
   /** Goes on with a rollout that an earlier run of this release started and that still lives. */
@@ -405,9 +381,6 @@ export async function releaseWorkflow(input: ReleaseInput): Promise<void> {
   await condition(quiet);
 }
 
-/** What was done, and who decided it. */
-type Done = Pick<ActionAnswer, 'by' | 'message'>;
-
 /** Takes every mark of ours off a target. */
 const HAND_BACK: MarksPatch = {
   managedBy: null,
@@ -421,14 +394,3 @@ const HAND_BACK: MarksPatch = {
   rolledBackAt: null,
   placements: null,
 };
-
-/** @throws ApplicationFailure of type `Refused` */
-function parse(name: ReleaseAction['action'], payload: unknown): ReleaseAction {
-  const parsed = parseAction(name, payload);
-  if (!parsed.ok) throw refusal(parsed.message);
-  return parsed.action;
-}
-
-function refusal(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, 'Refused');
-}
