@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { read, unmeasured, type Reading } from '../../domain/core/verdict.ts';
 import type { EtcdConfig, EtcdOptions, EtcdPort } from './port.ts';
+import { boundedBody } from '../bounded-body.ts';
+import { errorCode } from '../error-code.ts';
 
 /** A member list is a few kilobytes. */
 const mostBytes = 1 << 20;
@@ -17,12 +19,12 @@ export function createEtcd(config: EtcdConfig): EtcdPort {
     try {
       agent = await openAgent(config);
     } catch (error) {
-      return unmeasured(what, 'this worker', 'missing', `a certificate for etcd cannot be read (${codeOf(error)})`);
+      return unmeasured(what, 'this worker', 'missing', `a certificate for etcd cannot be read (${errorCode(error)})`);
     }
     try {
       const body = method === 'POST' ? { body: '{}', headers: { 'content-type': 'application/json' } } : {};
       const response = await request(url, { method, dispatcher: agent, signal, ...body });
-      const text = await bounded(response.body);
+      const text = await boundedBody(response.body, mostBytes);
       if (text === null) return unmeasured(what, from, 'truncated', `${what}: the answer is too long`);
       // A member without a leader answers /health with 503 and says so in the body.
       if (response.statusCode !== 200 && response.statusCode !== 503) {
@@ -35,7 +37,7 @@ export function createEtcd(config: EtcdConfig): EtcdPort {
       if (timeout.aborted)
         return unmeasured(what, from, 'timeout', `${what}: no answer within ${options.timeoutMs} ms`);
       if (error instanceof SyntaxError) return unmeasured(what, from, 'unparsed', `${what}: the answer is not JSON`);
-      return unmeasured(what, from, 'unreachable', `${what}: it cannot be reached (${codeOf(error)})`);
+      return unmeasured(what, from, 'unreachable', `${what}: it cannot be reached (${errorCode(error)})`);
     } finally {
       await agent.destroy();
     }
@@ -68,23 +70,4 @@ async function openAgent({ caFile, certFile, keyFile }: EtcdConfig): Promise<Age
     ...(key === undefined ? {} : { key }),
   };
   return new Agent({ connections: 1, connect });
-}
-
-/** The whole body, or null where it is too long. */
-async function bounded(body: AsyncIterable<Uint8Array>): Promise<string | null> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of body) {
-    length += part.length;
-    if (length > mostBytes) return null;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
-/** The stable code of an error: its message may hold an address. */
-function codeOf(error: unknown): string {
-  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string')
-    return error.code;
-  return error instanceof Error ? error.name : 'unknown error';
 }

@@ -1,9 +1,10 @@
+import { isUnmeasured } from '../../domain/core/verdict.ts';
 import type { BuildOutcome, WriteOutcome } from '../../domain/keycloak-flow/run.ts';
 import { atBoundary } from '../release/boundary.ts';
 import { waiting } from '../release/wait-context.ts';
 import { bindCandidate } from './bind-candidate.ts';
 import { buildCandidate, type BuildHeartbeat } from './build-candidate.ts';
-import { isUnmeasured, openSession, type KeycloakFlowDependencies, type Session } from './dependencies.ts';
+import { openSession, type KeycloakFlowDependencies, type Session } from './dependencies.ts';
 import { observeRealm } from './observe.ts';
 import type { FlowInput, KeycloakFlowActivities } from './port.ts';
 import { proveLogin } from './prove-login.ts';

@@ -58,8 +58,3 @@ export function uninterrupted(session: Session): Session {
   const { signal } = new AbortController();
   return { ...session, signal, reader: createRealmReader(session.client, session.scope, signal) };
 }
-
-/** Tells what could not be had from what was. */
-export function isUnmeasured(value: object): value is Unmeasured {
-  return 'kind' in value && value.kind === 'unmeasured';
-}

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
 import { Agent, request as send, type Dispatcher } from 'undici';
 import type { UnmeasuredCause } from '../../domain/core/verdict.ts';
+import { boundedBody } from '../bounded-body.ts';
 
 /** One request over the wire. */
 export interface ExchangeRequest {
@@ -68,7 +69,7 @@ export async function exchange(request: ExchangeRequest): Promise<Exchanged> {
     return timeout.aborted ? late(request.timeoutMs) : noAnswer(error);
   }
   try {
-    const text = await wholeBody(response.body);
+    const text = await boundedBody(response.body, mostBytes);
     if (text !== null) return { kind: 'answer', status: response.statusCode, text, ...ofHeaders(response.headers) };
     return none('truncated', `the answer is longer than ${mostBytes} bytes`);
   } catch {
@@ -82,19 +83,6 @@ function ofHeaders({ location, 'set-cookie': setCookie = [] }: Dispatcher.Respon
     location: typeof location === 'string' ? location : null,
     setCookies: typeof setCookie === 'string' ? [setCookie] : setCookie,
   };
-}
-
-/** Null where it is too long. */
-async function wholeBody(body: AsyncIterable<Uint8Array>): Promise<string | null> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of body) {
-    length += part.length;
-    // Leaving the loop closes the connection.
-    if (length > mostBytes) return null;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 function late(timeoutMs: number): Exchanged {

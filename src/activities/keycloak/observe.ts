@@ -1,4 +1,4 @@
-import { unmeasured, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
+import { isUnmeasured, unmeasured, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
 import {
   asksAuthenticators,
   asksUnregistered,
@@ -8,7 +8,7 @@ import {
   type FlowReadings,
 } from '../../domain/keycloak-flow/observation.ts';
 import type { FlowReadBack } from '../../domain/keycloak-flow/read-back.ts';
-import { isUnmeasured, openSession, type KeycloakFlowDependencies, type Session } from './dependencies.ts';
+import { openSession, type KeycloakFlowDependencies, type Session } from './dependencies.ts';
 import type { FlowInput } from './port.ts';
 import { readSwitch } from './read-switch.ts';
 

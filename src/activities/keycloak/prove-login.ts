@@ -1,16 +1,10 @@
 import { mayWrite } from '../../domain/core/mode.ts';
-import { read, unmeasured, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
+import { isUnmeasured, read, unmeasured, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
 import { probeAim } from '../../domain/keycloak-flow/probe-client.ts';
 import { describeProof, judgeProof, proofNotMade, type ProofOutcome } from '../../domain/keycloak-flow/proof.ts';
 import { isOurs, verify, type FlowReadBack } from '../../domain/keycloak-flow/read-back.ts';
 import type { ClientRepresentation, FlowRepresentation } from '../../domain/keycloak-flow/representation.ts';
-import {
-  isUnmeasured,
-  openSession,
-  uninterrupted,
-  type KeycloakFlowDependencies,
-  type Session,
-} from './dependencies.ts';
+import { openSession, uninterrupted, type KeycloakFlowDependencies, type Session } from './dependencies.ts';
 import type { ProveInput } from './port.ts';
 import {
   aimProbeClient,

@@ -1,10 +1,11 @@
-import type { Unmeasured } from '../../domain/core/verdict.ts';
+import { isUnmeasured, type Unmeasured } from '../../domain/core/verdict.ts';
 import type { DrainProgress } from '../../domain/node-reboot/drain-progress.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { atBoundary } from '../release/boundary.ts';
 import { waiting, type WaitContext } from '../release/wait-context.ts';
-import { clusterOf, isUnmeasured, type NodeRebootDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { NodeRebootDependencies } from './dependencies.ts';
 import { drainNode } from './drain.ts';
 import { readGates } from './gates.ts';
 import { gatesOfNodes } from './gates-of-nodes.ts';

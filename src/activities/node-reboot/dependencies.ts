@@ -1,13 +1,10 @@
-import { unmeasured, type Unmeasured } from '../../domain/core/verdict.ts';
 import type { HolderRun } from '../../domain/node-reboot/lock.ts';
 import type { EtcdPort } from '../etcd/port.ts';
-import type { KubernetesPort } from '../kubernetes/port.ts';
+import type { Clusters } from '../kubernetes/cluster-of.ts';
 import type { PrometheusPort } from '../prometheus/port.ts';
 
 /** What the activities of a NodeReboot reach the world through. */
-export interface NodeRebootDependencies {
-  /** The cluster of that name; null where this worker has none. */
-  readonly kubernetes: (cluster: string) => KubernetesPort | null;
+export interface NodeRebootDependencies extends Clusters {
   /** The Prometheus of that name; null where this worker has none. */
   readonly prometheus: (name: string) => PrometheusPort | null;
   /** The etcd cluster of that name; null where this worker has none. */
@@ -18,17 +15,4 @@ export interface NodeRebootDependencies {
   readonly hostImage: string;
   /** Epoch milliseconds [Date.now]. */
   readonly clock?: () => number;
-}
-
-/** The cluster of that name, or a reading that says that this worker has none. */
-export function clusterOf(dependencies: NodeRebootDependencies, cluster: string): KubernetesPort | Unmeasured {
-  const port = dependencies.kubernetes(cluster);
-  if (port !== null) return port;
-  const message = `this worker has no cluster "${cluster}"; add it under clusters: in the worker's configuration`;
-  return unmeasured(`cluster ${cluster}`, 'this worker', 'missing', message);
-}
-
-/** Tells a cluster that is missing from one that is there. */
-export function isUnmeasured(value: object): value is Unmeasured {
-  return 'kind' in value && value.kind === 'unmeasured';
 }

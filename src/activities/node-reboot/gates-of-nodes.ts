@@ -1,5 +1,7 @@
+import { isUnmeasured } from '../../domain/core/verdict.ts';
 import type { GateReading } from '../../domain/node-reboot/gate.ts';
-import { clusterOf, isUnmeasured, type NodeRebootDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { NodeRebootDependencies } from './dependencies.ts';
 import { readGates } from './gates.ts';
 import type { GatesInput } from './port.ts';
 

@@ -1,4 +1,4 @@
-import { read, unmeasured, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
+import { isUnmeasured, read, unmeasured, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
 import { campaignFingerprint } from '../../domain/node-reboot/fingerprint.ts';
 import type { NodeReading } from '../../domain/node-reboot/node.ts';
 import type { CampaignObservation } from '../../domain/node-reboot/observation.ts';
@@ -7,7 +7,8 @@ import type { Sentinel } from '../../domain/node-reboot/sentinel.ts';
 import type { NodeRebootSpec } from '../../domain/node-reboot/spec.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { sleep } from '../release/wait-context.ts';
-import { clusterOf, isUnmeasured, type NodeRebootDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { NodeRebootDependencies } from './dependencies.ts';
 import { readGates } from './gates.ts';
 import { readDaemons } from './incumbents.ts';
 import { readLock } from './lock.ts';

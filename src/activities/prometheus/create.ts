@@ -3,6 +3,8 @@ import { Agent, request } from 'undici';
 import { unmeasured, type Reading } from '../../domain/core/verdict.ts';
 import { readAnswer, readBody } from './answer.ts';
 import type { PrometheusClient, PrometheusConfig, QueryOptions } from './port.ts';
+import { boundedBody } from '../bounded-body.ts';
+import { errorCode } from '../error-code.ts';
 
 /** One value is a few hundred bytes, and the rules of a large cluster a few hundred thousand. */
 const MOST_BYTES = 4 << 20;
@@ -47,7 +49,7 @@ export function createPrometheus(config: PrometheusConfig): PrometheusClient {
         what,
         from,
         'missing',
-        `a secret or CA file of the worker's Prometheus configuration cannot be read (${codeOf(error)})`,
+        `a secret or CA file of the worker's Prometheus configuration cannot be read (${errorCode(error)})`,
       );
     }
     try {
@@ -59,7 +61,7 @@ export function createPrometheus(config: PrometheusConfig): PrometheusClient {
         headers: { ...credentials, ...form, accept: 'application/json' },
         ...(question.form === undefined ? {} : { body: new URLSearchParams(question.form).toString() }),
       });
-      const body = await bounded(response.body);
+      const body = await boundedBody(response.body, MOST_BYTES);
       if (body === null) {
         const message = `the answer is longer than ${MOST_BYTES} bytes; ask for less, such as an aggregate`;
         return unmeasured(what, from, 'truncated', message);
@@ -70,7 +72,7 @@ export function createPrometheus(config: PrometheusConfig): PrometheusClient {
       if (timeout.aborted) return unmeasured(what, from, 'timeout', `no answer within ${options.timeoutMs} ms`);
       if (cutShort(error))
         return unmeasured(what, from, 'truncated', 'the connection ended in the middle of the answer');
-      return unmeasured(what, from, 'unreachable', `cannot be reached (${codeOf(error)})`);
+      return unmeasured(what, from, 'unreachable', `cannot be reached (${errorCode(error)})`);
     }
   }
 
@@ -104,26 +106,7 @@ async function authorization(config: PrometheusConfig): Promise<Record<string, s
   return {};
 }
 
-/** The whole body, or null where it is too long. */
-async function bounded(body: AsyncIterable<Uint8Array>): Promise<string | null> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of body) {
-    length += part.length;
-    if (length > MOST_BYTES) return null;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
 function cutShort(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = errorCode(error);
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
-}
-
-/** The stable code of an error: its message may hold an address or a header. */
-function codeOf(error: unknown): string {
-  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string')
-    return error.code;
-  return error instanceof Error ? error.name : 'unknown error';
 }

@@ -1,7 +1,9 @@
+import { isUnmeasured } from '../../domain/core/verdict.ts';
 import type { WriteResult } from '../../domain/release/rollout.ts';
 import type { Pod } from '../../domain/core/workload.ts';
 import type { KubeObject, ObjectRef } from '../kubernetes/port.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 import type { DeletePodInput } from './port.ts';
 import { sleep } from './wait-context.ts';
 

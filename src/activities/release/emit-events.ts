@@ -1,5 +1,7 @@
+import { isUnmeasured } from '../../domain/core/verdict.ts';
 import type { KubeObject } from '../kubernetes/port.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 import type { TargetEvent } from '../../domain/release/events.ts';
 import type { EmitEventsInput, EmitEventsResult } from './port.ts';
 import { workloadRef } from './workload.ts';

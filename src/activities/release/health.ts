@@ -4,6 +4,7 @@ import type { Pod } from '../../domain/core/workload.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
 import type { Health } from '../../domain/release/spec.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
+import { errorCode } from '../error-code.ts';
 
 export interface HealthQuestion {
   readonly target: TargetAddress;
@@ -84,17 +85,11 @@ async function askUrl(url: string, { timeoutMs, signal }: HealthQuestion): Promi
   } catch (error) {
     signal.throwIfAborted();
     if (timeout.aborted) return unmeasured(what, 'this worker', 'timeout', `${what}: no answer within ${timeoutMs} ms`);
-    return unmeasured(what, 'this worker', 'unreachable', `${what}: cannot be reached (${codeOf(error)})`);
+    return unmeasured(what, 'this worker', 'unreachable', `${what}: cannot be reached (${errorCode(error)})`);
   }
 }
 
 function ofStatus(what: string, status: number, expected: number): Verdict {
   if (status === expected) return pass(`${what} answered ${status}`);
   return fail('Unhealthy', `${what} answered ${status}, not ${expected}`);
-}
-
-function codeOf(error: unknown): string {
-  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string')
-    return error.code;
-  return error instanceof Error ? error.name : 'unknown error';
 }

@@ -1,8 +1,9 @@
-import { read, type Reading } from '../../domain/core/verdict.ts';
+import { isUnmeasured, read, type Reading } from '../../domain/core/verdict.ts';
 import { incumbentHolds, type Incumbent } from '../../domain/release/incumbents.ts';
 import type { IncumbentReading } from '../../domain/release/observation.ts';
 import type { KubeObject } from '../kubernetes/port.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 
 type State = 'absent' | 'suspended' | 'active';
 

@@ -1,10 +1,11 @@
 import { setOwn } from '../../domain/core/own.ts';
-import type { Reading } from '../../domain/core/verdict.ts';
+import { isUnmeasured, type Reading } from '../../domain/core/verdict.ts';
 import { addressOf, type TargetAddress } from '../../domain/release/address.ts';
 import { incumbentsOf } from '../../domain/release/incumbents.ts';
 import { linesOf } from '../../domain/release/line.ts';
 import type { Observation, ResolvedLine, TargetObservation } from '../../domain/release/observation.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 import type { ImageCache } from './image-cache.ts';
 import { readImageFacts } from './image-facts.ts';
 import { readIncumbents } from './incumbents.ts';

@@ -1,10 +1,11 @@
-import { fail, pass, type Reading, type Verdict } from '../../domain/core/verdict.ts';
+import { isUnmeasured, fail, pass, type Reading, type Verdict } from '../../domain/core/verdict.ts';
 import { imageParts } from '../../domain/release/deployed-image.ts';
 import { judgePreflight } from '../../domain/release/judge-preflight.ts';
 import { judgeRollout } from '../../domain/release/judge-rollout.ts';
 import type { Placement } from '../../domain/release/observation.ts';
 import { readPlacements } from './agents.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 import { askHealth } from './health.ts';
 import type { ImageCache } from './image-cache.ts';
 import { factsOf } from './image-facts.ts';

@@ -1,6 +1,7 @@
-import { read, unmeasured, type Reading } from '../../domain/core/verdict.ts';
+import { isUnmeasured, read, unmeasured, type Reading } from '../../domain/core/verdict.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 import { mapBounded } from './map-bounded.ts';
 import { workloadName, workloadRef, type WorkloadObject } from './workload.ts';
 

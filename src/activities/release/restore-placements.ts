@@ -1,8 +1,9 @@
-import { fail, pass, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
+import { isUnmeasured, fail, pass, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
 import type { Placement } from '../../domain/release/observation.ts';
 import { runsAs } from '../../domain/release/placements.ts';
 import { putPlacement, readAgents, type AgentsQuestion } from './agents.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 import type { RestorePlacementsInput, ResultOf } from './port.ts';
 import { currentPods, readTarget } from './read-target.ts';
 import { sleep } from './wait-context.ts';

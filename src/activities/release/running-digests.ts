@@ -1,8 +1,10 @@
+import { isUnmeasured } from '../../domain/core/verdict.ts';
 import type { ContainerStatus, Pod } from '../../domain/core/workload.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
 import { imageParts } from '../../domain/release/deployed-image.ts';
 import type { KubeObject, KubernetesPort } from '../kubernetes/port.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 import { mapBounded } from './map-bounded.ts';
 import { containerIn, selectorText, selects, type WorkloadObject } from './workload.ts';
 

@@ -1,11 +1,12 @@
 import { counted } from '../../domain/core/counted.ts';
-import { fail, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
+import { isUnmeasured, fail, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
 import { isObserved, type Pod, type Workload } from '../../domain/core/workload.ts';
 import { judgeRollout } from '../../domain/release/judge-rollout.ts';
 import { comparePlacements } from '../../domain/release/placements.ts';
 import { statusesOf } from '../../domain/release/pod-trouble.ts';
 import type { StuckPod } from '../../domain/release/rollout.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 import { following } from './follow-target.ts';
 import { createGateKeeper } from './gate-keeper.ts';
 import type { GateAnswers } from './gate.ts';

@@ -1,3 +1,4 @@
+import { isUnmeasured } from '../../domain/core/verdict.ts';
 import {
   sampleDueAt,
   sampleStep,
@@ -7,7 +8,8 @@ import {
   type SoakProgress,
   type SoakStep,
 } from '../../domain/release/judge-soak.ts';
-import { clusterOf, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import type { ReleaseDependencies } from './dependencies.ts';
 import { following } from './follow-target.ts';
 import { createNodeKeeper } from './node-keeper.ts';
 import type { ResultOf, WatchSoakInput } from './port.ts';

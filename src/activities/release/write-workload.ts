@@ -1,6 +1,8 @@
+import { isUnmeasured } from '../../domain/core/verdict.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
 import type { WriteResult } from '../../domain/release/rollout.ts';
-import { clusterOf, FIELD_MANAGER, isUnmeasured, type ReleaseDependencies } from './dependencies.ts';
+import { clusterOf } from '../kubernetes/cluster-of.ts';
+import { FIELD_MANAGER, type ReleaseDependencies } from './dependencies.ts';
 import { sleep } from './wait-context.ts';
 import { workloadName, workloadRef, type WorkloadObject } from './workload.ts';
 

@@ -90,3 +90,8 @@ export type Reading<T> = { readonly kind: 'read'; readonly value: T } | Unmeasur
 export function read<T>(value: T): Reading<T> {
   return { kind: 'read', value };
 }
+
+/** Tells what could not be measured from what was asked for. */
+export function isUnmeasured(value: object): value is Unmeasured {
+  return 'kind' in value && value.kind === 'unmeasured';
+}

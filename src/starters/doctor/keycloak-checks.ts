@@ -1,8 +1,8 @@
-import { isUnmeasured, openSession, type Session } from '../../activities/keycloak/dependencies.ts';
+import { openSession, type Session } from '../../activities/keycloak/dependencies.ts';
 import { serverVersion } from '../../activities/keycloak/reads.ts';
 import { placeOf, readSwitch } from '../../activities/keycloak/read-switch.ts';
 import type { Mode } from '../../domain/core/mode.ts';
-import { fail, pass, unmeasured, type Reading, type Verdict } from '../../domain/core/verdict.ts';
+import { isUnmeasured, fail, pass, unmeasured, type Reading, type Verdict } from '../../domain/core/verdict.ts';
 import { judgeRoles, neededRoles } from '../../domain/keycloak-flow/needed-roles.ts';
 import type { RealmRepresentation } from '../../domain/keycloak-flow/representation.ts';
 import type { SwitchReading } from '../../domain/keycloak-flow/bind-switch.ts';

@@ -1,9 +1,10 @@
 import { counted } from '../../domain/core/counted.ts';
-import type { FlowEvidence, KeycloakFlowHistory } from '../../domain/keycloak-flow/history.ts';
+import type { KeycloakFlowHistory } from '../../domain/keycloak-flow/history.ts';
 import type { RunStatus } from '../../domain/keycloak-flow/status.ts';
 import { span, toSeconds } from '../output/instants.ts';
 import { paintPhase } from '../output/paint.ts';
 import { table } from '../output/table.ts';
+import { evidenceTable } from '../output/evidence-table.ts';
 
 /** Runs, and what was decided and written, as `holdfast history` shows them: the newest first. */
 export function flowHistoryView({ runs, lastRuns, evidence, dropped }: KeycloakFlowHistory): string {
@@ -26,32 +27,5 @@ function runTable(lastRuns: readonly RunStatus[], all: number): string {
   return [
     table(['RUN', 'STARTED', 'TOOK', 'OUTCOME', 'MESSAGE'], rows),
     ...(older > 0 ? [`${counted(older, 'older one is', 'older ones are')} in Temporal's own history`] : []),
-  ].join('\n');
-}
-
-const kinds: Readonly<Record<FlowEvidence['kind'], string>> = {
-  reading: 'read',
-  write: 'written',
-  decision: 'decided',
-  override: 'override',
-  notVerified: 'not verified',
-  outcome: 'came to',
-  gap: '',
-};
-
-function evidenceTable(entries: readonly FlowEvidence[], dropped: number): string {
-  const rows = entries.map(({ at, by, kind, outcome, message }) => [
-    toSeconds(at),
-    by ?? '-',
-    outcome === 'refused' ? 'refused' : kinds[kind],
-    message,
-  ]);
-  return [
-    table(['WHEN', 'WHO', 'WHAT', ''], rows),
-    ...(dropped > 0
-      ? [
-          `${counted(dropped, 'entry between the first and the last is', 'entries between the first and the last are')} left out`,
-        ]
-      : []),
   ].join('\n');
 }

@@ -4,6 +4,7 @@ import { span, toSeconds } from '../output/instants.ts';
 import { paintPhase } from '../output/paint.ts';
 import { table } from '../output/table.ts';
 import { shortImage } from './short-image.ts';
+import { leftOut } from '../output/evidence-table.ts';
 
 /** Rollouts, and who decided what, as `holdfast history` shows them: the newest first. */
 export function historyView({ rollout, lastRollouts, rollouts, evidence, dropped }: ReleaseHistory): string {
@@ -62,12 +63,5 @@ function decisionTable(entries: readonly EvidenceView[], dropped: number): strin
     outcome ?? (kind === 'override' ? 'override' : 'accepted'),
     message,
   ]);
-  return [
-    table(['WHEN', 'WHO', 'DECISION', 'WHAT'], rows),
-    ...(dropped > 0
-      ? [
-          `${counted(dropped, 'entry between the first and the last is', 'entries between the first and the last are')} left out`,
-        ]
-      : []),
-  ].join('\n');
+  return [table(['WHEN', 'WHO', 'DECISION', 'WHAT'], rows), ...leftOut(dropped)].join('\n');
 }
