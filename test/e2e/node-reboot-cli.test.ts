@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { lockName } from '../../src/domain/node-reboot/by-hand.ts';
+import { hostPods } from '../../src/domain/node-reboot/pod.ts';
 import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
 import { serviceAccountKubeconfig, type RbacRule } from '../lab/access.ts';
 import { pushBusyboxImage } from '../lab/busybox-image.ts';
@@ -30,20 +31,26 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
     lab = await startLab({ parts: ['temporal', 'registry', 'reboot-nodes'], log: () => {} });
     nodes = rebootNodesAt(lab.env.dir);
     const { namespace } = lockName;
-    // Namespace, lock and rights are those of deploy/, to the letter.
+    // Namespaces, lock and rights are those of deploy/, to the letter.
     const shipped = kustomized('deploy/node-reboot');
-    const one = (kind: string, name: string) =>
-      shipped.find((object) => object.kind === kind && object.metadata.name === name);
-    await kube(lab.env, 'POST', '/api/v1/namespaces', { body: one('Namespace', namespace) });
+    const one = (kind: string, name: string, within?: string) =>
+      shipped.find(
+        ({ kind: of, metadata }) => of === kind && metadata.name === name && (metadata.namespace ?? within) === within,
+      );
+    for (const name of [namespace, hostPods.namespace]) {
+      await kube(lab.env, 'POST', '/api/v1/namespaces', { body: one('Namespace', name) });
+    }
     await kube(lab.env, 'POST', `/api/v1/namespaces/${namespace}/configmaps`, {
-      body: one('ConfigMap', lockName.name),
+      body: one('ConfigMap', lockName.name, namespace),
     });
-    const rulesOf = (kind: string) => (one(kind, 'holdfast-node-reboot') as unknown as { rules: RbacRule[] }).rules;
+    const rulesOf = (kind: string, within?: string) =>
+      (one(kind, 'holdfast-node-reboot', within) as unknown as { rules: RbacRule[] }).rules;
     const kubeconfig = await serviceAccountKubeconfig(lab, {
       namespace,
       name: 'holdfast-node-reboot',
-      rules: rulesOf('Role'),
+      rules: rulesOf('Role', namespace),
       clusterRules: rulesOf('ClusterRole'),
+      elsewhere: { [hostPods.namespace]: rulesOf('Role', hostPods.namespace) },
     });
     const config = join(folder, 'worker.yaml');
     const { registry, temporalAddress } = lab.env;

@@ -123,6 +123,8 @@ test('NR-54 a reboot that does nothing is told, and not repeated', async () => {
   const at = await apply({ approval: 'None', returnTimeout: '5s' });
   await at.until('a stop', (s) => s.stopped?.reason === 'RebootDidNothing');
   expect(hosts.asked('n1')).toBe(before + 1);
+  // As long as this boot runs, what told it to end shows that it was told.
+  expect(await stage.hostPods()).toEqual([expect.stringMatching(/^reboot-/)]);
   expect(await cordoned('n1')).toBe(true);
   // A person reboots it by hand, and says so.
   hosts.cutPower('n1');
@@ -130,6 +132,7 @@ test('NR-54 a reboot that does nothing is told, and not repeated', async () => {
   await at.act('retry');
   await at.until('n1 is done', (s) => reboot(s, 'n1') === 'done' && s.turn === null);
   expect(hosts.asked('n1')).toBe(before + 1);
+  await waitFor('no pod on a host is left', async () => (await stage.hostPods()).length === 0);
 });
 
 test('H-D04 NR-46 a node that a person had cordoned stays cordoned after its reboot', async () => {

@@ -10,6 +10,7 @@ import { createNotifyActivities } from '../../src/activities/notify/create.ts';
 import type { Notification } from '../../src/domain/core/notification.ts';
 import { lockName } from '../../src/domain/node-reboot/by-hand.ts';
 import type { NodeRebootAction } from '../../src/domain/node-reboot/actions.ts';
+import { hostPods } from '../../src/domain/node-reboot/pod.ts';
 import { nodeRebootSpec, type NodeRebootSpecInput } from '../../src/domain/node-reboot/spec.ts';
 import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
 import { holderRun } from '../../src/worker/node-reboot-activities.ts';
@@ -37,6 +38,8 @@ export interface RebootStage {
   lock(): Promise<Readonly<Record<string, string>>>;
   /** Writes the lock as a person would, whoever holds it. */
   writeLock(data: Readonly<Record<string, string>>): Promise<void>;
+  /** The pods on hosts that there are, by their names. */
+  hostPods(): Promise<string[]>;
   /** Makes a Deployment with a budget that wants one of its pods ready, and waits until all are. */
   workload(name: string, how: WorkloadSpec): Promise<BudgetedWorkload>;
   close(): Promise<void>;
@@ -62,8 +65,11 @@ export interface Campaign {
 export async function openRebootStage(lab: Lab, nodes: readonly string[], image: string): Promise<RebootStage> {
   const { env } = lab;
   const kubernetes = await createKubernetes({ name: 'default', kubeconfig: env.kubeconfig });
-  const metadata = { name: lockName.namespace };
-  await kube(env, 'POST', '/api/v1/namespaces', { body: { apiVersion: 'v1', kind: 'Namespace', metadata } });
+  for (const name of [lockName.namespace, hostPods.namespace]) {
+    await kube(env, 'POST', '/api/v1/namespaces', {
+      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+    });
+  }
   const lockPath = `/api/v1/namespaces/${lockName.namespace}/configmaps`;
   await kube(env, 'POST', lockPath, {
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: lockName.name } },
@@ -126,6 +132,11 @@ export async function openRebootStage(lab: Lab, nodes: readonly string[], image:
     async writeLock(data) {
       const body = [{ op: 'add', path: '/data', value: data }];
       await kube(env, 'PATCH', `${lockPath}/${lockName.name}`, { body, contentType: 'application/json-patch+json' });
+    },
+    async hostPods() {
+      const path = `/api/v1/namespaces/${hostPods.namespace}/pods`;
+      const { items } = await kube<{ items: { metadata: { name: string } }[] }>(env, 'GET', path);
+      return items.map(({ metadata }) => metadata.name);
     },
     async close() {
       for (const worker of workers) worker.shutdown();

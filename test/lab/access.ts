@@ -27,6 +27,7 @@ export interface RbacRule {
  *
  * @param rules rights within the namespace
  * @param clusterRules rights in the whole cluster
+ * @param elsewhere rights in other namespaces, by their names
  * @returns the kubeconfig's path
  */
 export async function serviceAccountKubeconfig(
@@ -36,7 +37,14 @@ export async function serviceAccountKubeconfig(
     name,
     rules = [],
     clusterRules = [],
-  }: { namespace: string; name: string; rules?: RbacRule[]; clusterRules?: RbacRule[] },
+    elsewhere = {},
+  }: {
+    namespace: string;
+    name: string;
+    rules?: RbacRule[];
+    clusterRules?: RbacRule[];
+    elsewhere?: Record<string, RbacRule[]>;
+  },
 ): Promise<string> {
   const env = envOf(lab);
   const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
@@ -55,7 +63,9 @@ export async function serviceAccountKubeconfig(
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: objectName },
     });
   };
-  await bind('Role', `${rbac}/namespaces/${namespace}`, name, rules);
+  for (const [place, given] of Object.entries({ ...elsewhere, [namespace]: rules })) {
+    await bind('Role', `${rbac}/namespaces/${place}`, name, given);
+  }
   await bind('ClusterRole', rbac, `${namespace}-${name}`, clusterRules);
   const { status } = await kube<{ status: { token: string } }>(env, 'POST', `${accounts}/${name}/token`, {
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 86_400 } },

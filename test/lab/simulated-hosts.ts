@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hostPods } from '../../src/domain/node-reboot/pod.ts';
 import { kube, KubeApiError } from './kube-api.ts';
 import type { LabEnv } from './lab.ts';
 import { waitFor } from './wait.ts';
@@ -149,7 +150,7 @@ export async function simulateHosts(
     if (pod.status.phase !== 'Pending') return;
     const container = pod.spec.containers[0];
     if (container === undefined) return;
-    if (labels['app.kubernetes.io/managed-by'] !== 'holdfast' || namespace !== 'holdfast') {
+    if (labels[hostPods.label] !== hostPods.value || namespace !== hostPods.namespace) {
       const state = { running: { startedAt: new Date().toISOString() } };
       await patchPod(path, 'Running', container.name, state, true);
       return;

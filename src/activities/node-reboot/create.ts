@@ -15,6 +15,7 @@ import { readNode } from './nodes.ts';
 import { awaitCampaignChange, observeCampaign } from './observe.ts';
 import type { NodeRebootActivities, StepInput } from './port.ts';
 import { readHost } from './read-host.ts';
+import { removeHostPods } from './remove-host-pods.ts';
 import { rebootByPod } from './reboot.ts';
 import { awaitReturn, checkNode, settle, type ReadyProgress } from './watch-node.ts';
 import { cordon, uncordon } from './write-node.ts';
@@ -105,9 +106,11 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
       underLock('restoreNode', input, (port, { signal }) => uncordon(port, 'restore', input.record, signal)),
     releaseLock: ({ spec, record }) =>
       atBoundary('releaseLock', () =>
-        waiting(({ signal }) => {
+        waiting(async ({ signal }) => {
           const port = clusterOf(dependencies, spec.cluster);
-          return isUnmeasured(port) ? Promise.resolve(lost(port)) : releaseLock(port, record, signal);
+          if (isUnmeasured(port)) return lost(port);
+          await removeHostPods(port, record.visit.node, clock, signal);
+          return releaseLock(port, record, signal);
         }),
       ),
   };

@@ -1,5 +1,6 @@
 import { read, unmeasured, type Reading } from '../../domain/core/verdict.ts';
 import { cordonManager } from '../../domain/node-reboot/node.ts';
+import { hostPods } from '../../domain/node-reboot/pod.ts';
 import type { KubeObject, KubernetesPort } from '../kubernetes/port.ts';
 import { sleep } from '../release/wait-context.ts';
 import { answered } from './lock.ts';
@@ -28,9 +29,6 @@ export interface PodObject extends KubeObject {
     }[];
   };
 }
-
-/** Where the pods of Holdfast run on hosts. */
-export const hostNamespace = 'holdfast';
 
 const pauseMs = 500;
 
@@ -79,7 +77,7 @@ export async function askHost(
   }
 }
 
-/** Whether a pod is there, and was there: it is kept until the turn of its node is over. */
+/** Whether a pod is there. One that ends a boot is kept until that boot is gone: as long as it could be told to end again. */
 export function readHostPod(port: KubernetesPort, name: string, signal: AbortSignal): Promise<Reading<PodObject>> {
   return answered(() => port.get<PodObject>(podRef(name), { signal }), signal);
 }
@@ -146,7 +144,7 @@ function hostPodManifest({
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: hostNamespace, labels: { 'app.kubernetes.io/managed-by': 'holdfast' } },
+    metadata: { name, namespace: hostPods.namespace, labels: { [hostPods.label]: hostPods.value } },
     spec: {
       nodeName: node,
       hostPID: true,
@@ -170,5 +168,5 @@ function hostPodManifest({
 }
 
 function podRef(name: string) {
-  return { apiVersion: 'v1', kind: 'Pod', namespace: hostNamespace, name };
+  return { apiVersion: 'v1', kind: 'Pod', namespace: hostPods.namespace, name };
 }

@@ -11,9 +11,16 @@ import { readNode } from './nodes.ts';
 /** How long the pod may take to be pulled and started; after it the kubelet ends it, and nothing was told. */
 const podDeadlineSeconds = 300;
 
+const podPrefix = 'reboot-';
+
 /** The pod that ends a boot has a name of that boot, so that no boot is told twice. */
 export function rebootPodName(node: string, bootId: string): string {
-  return `reboot-${planHash({ node, bootId }).slice('sha256:'.length, 'sha256:'.length + 16)}`;
+  return `${podPrefix}${planHash({ node, bootId }).slice('sha256:'.length, 'sha256:'.length + 16)}`;
+}
+
+/** Tells a pod that ends a boot from one that asks a host, by its name. */
+export function isRebootPod(name: string): boolean {
+  return name.startsWith(podPrefix);
 }
 
 /** Tells this boot to end, by a pod on the node itself. See NodeRebootActivities.rebootNode. */

@@ -98,8 +98,15 @@ export function podName({ namespace, name }: Pick<PodReading, 'namespace' | 'nam
   return `${namespace}/${name}`;
 }
 
-/** Where Holdfast places its own one-shot pods on hosts, and the label by which they are known. */
-export const hostPods = { namespace: 'holdfast', label: 'app.kubernetes.io/managed-by', value: 'holdfast' } as const;
+/**
+ * Where Holdfast places its own one-shot pods on hosts, and the label by which they are known. The namespace is one of its own,
+ * since it lets privileged pods in.
+ */
+export const hostPods = {
+  namespace: 'holdfast-hosts',
+  label: 'app.kubernetes.io/managed-by',
+  value: 'holdfast',
+} as const;
 
 /** A one-shot pod of Holdfast that asks a host something: nothing creates it anew, and it ends by itself. */
 export function isHostPod({ namespace, labels, controller }: PodReading): boolean {

@@ -2,6 +2,7 @@ import type { AccessReview } from '../../activities/kubernetes/port.ts';
 import type { Mode } from '../../domain/core/mode.ts';
 import { fail, pass } from '../../domain/core/verdict.ts';
 import { lockName } from '../../domain/node-reboot/by-hand.ts';
+import { hostPods } from '../../domain/node-reboot/pod.ts';
 import type { NodeRebootSpec } from '../../domain/node-reboot/spec.ts';
 import type { WorkerConfig } from '../../worker/config.ts';
 import type { Check } from './check.ts';
@@ -34,7 +35,12 @@ export function rebootRights({ gates, incumbents }: Pick<NodeRebootSpec, 'gates'
       ...(gates.kubeVirt === undefined ? [] : on('kubevirt.io', 'virtualmachineinstances', ['list'])),
       lock('get'),
       // A host is asked by a pod on it, whatever the mode.
-      ...['get', 'create', 'delete'].map((verb) => ({ verb, group: '', resource: 'pods', namespace })),
+      ...['get', 'create', 'delete'].map((verb) => ({
+        verb,
+        group: '',
+        resource: 'pods',
+        namespace: hostPods.namespace,
+      })),
     ],
     write: [
       ...on('', 'nodes', ['patch']),

@@ -98,7 +98,7 @@ describe('which pods are moved', () => {
   test('a pod with which Holdfast asks the host blocks nothing, and one that only looks like it does', () => {
     const asking = {
       name: 'host-facts-1',
-      namespace: 'holdfast',
+      namespace: 'holdfast-hosts',
       labels: { 'app.kubernetes.io/managed-by': 'holdfast' },
     };
     const worker = { ...asking, name: 'worker', owner: set };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { lockName } from '../../../src/domain/node-reboot/by-hand.ts';
+import { hostPods } from '../../../src/domain/node-reboot/pod.ts';
 import { workerCommand } from '../../../src/starters/commands/worker.ts';
 import { readWorkerConfig } from '../../../src/worker/config.ts';
 import { kustomized, shippedText, type Manifest } from './manifests.ts';
@@ -113,7 +114,7 @@ describe('deploy/keycloak-flow', () => {
 describe('deploy/node-reboot', () => {
   const objects = kustomized('deploy/node-reboot');
 
-  test('lets its account write the lock by its name alone, make pods in its own namespace alone, and delete none elsewhere', () => {
+  test('lets its account write the lock by its name alone, make pods in that of the hosts alone, and delete none elsewhere', () => {
     const cluster = only<NamedRole>('deploy/node-reboot', 'ClusterRole').rules;
     const written = cluster.filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
     expect(written).toEqual([
@@ -121,11 +122,17 @@ describe('deploy/node-reboot', () => {
       { apiGroups: [''], resources: ['pods/eviction'], verbs: ['create'] },
       { apiGroups: ['postgresql.cnpg.io'], resources: ['clusters/status'], verbs: ['patch'] },
     ]);
-    const own = only<NamedRole & { rules: { resources: string[] }[] }>('deploy/node-reboot', 'Role').rules;
-    for (const { resources, resourceNames } of own) {
-      if (resources.includes('configmaps')) expect(resourceNames).toEqual([lockName.name]);
-    }
-    expect(own.flatMap(({ verbs }) => verbs)).not.toContain('list');
+    const own = objects.filter(({ kind }) => kind === 'Role') as NamedRole[];
+    const rulesIn = (namespace: string) => own.find(({ metadata }) => metadata.namespace === namespace)?.rules;
+    expect(own).toHaveLength(2);
+    const lock = { apiGroups: [''], resources: ['configmaps'], resourceNames: [lockName.name] };
+    expect(rulesIn(lockName.namespace)).toEqual([
+      { ...lock, verbs: ['get'] },
+      { ...lock, verbs: ['patch'] },
+    ]);
+    expect(rulesIn(hostPods.namespace)).toEqual([
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'create', 'delete'] },
+    ]);
   });
 
   test('gives the rights to the account that the worker runs as, and to no other', () => {
@@ -137,12 +144,18 @@ describe('deploy/node-reboot', () => {
     expect(name).not.toBe(pod.serviceAccountName);
   });
 
-  test('brings the lock without anything in it, in a namespace that lets the pods on hosts in', () => {
+  test('brings the lock without anything in it, and a namespace for the pods on hosts that has nothing else', () => {
     const lock = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === lockName.name);
     expect(lock).toMatchObject({ metadata: { namespace: lockName.namespace } });
     expect(lock).not.toHaveProperty('data');
-    const { labels } = only<Manifest & { metadata: { labels: object } }>('deploy/node-reboot', 'Namespace').metadata;
-    expect(labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'privileged' });
+    const namespaces = objects.filter(({ kind }) => kind === 'Namespace');
+    expect(namespaces.map(({ metadata }) => [metadata.name, Object.values(metadata.labels ?? {})])).toEqual([
+      [lockName.namespace, ['restricted']],
+      [hostPods.namespace, ['privileged']],
+    ]);
+    expect(namespaces[0]).toEqual(only('deploy/base', 'Namespace'));
+    const there = objects.filter(({ metadata }) => metadata.namespace === hostPods.namespace);
+    expect(there.map(({ kind }) => kind)).toEqual(['Role', 'RoleBinding']);
   });
 });
 

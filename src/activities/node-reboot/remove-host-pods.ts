@@ -1,0 +1,37 @@
+import { hostPods } from '../../domain/node-reboot/pod.ts';
+import type { KubernetesPort } from '../kubernetes/port.ts';
+import { removeHostPod, type PodObject } from './host-pod.ts';
+import { answered } from './lock.ts';
+import { readNode } from './nodes.ts';
+import { isRebootPod, rebootPodName } from './reboot.ts';
+
+/** A pod that asks a host has long ended by then: only a worker that has died leaves one. */
+const leftAfterMs = 5 * 60_000;
+
+/**
+ * Removes the one-shot pods that are of no more use when the turn of a node ends: those that told its earlier boots to end,
+ * and those with which a worker that has died had asked any host. The one that told the boot which still runs to end stays,
+ * so that this boot is not told a second time. What cannot be read or removed stays until the end of another turn.
+ */
+export async function removeHostPods(
+  port: KubernetesPort,
+  node: string,
+  clock: () => number,
+  signal: AbortSignal,
+): Promise<void> {
+  const seen = await answered(() => readNode(port, node, signal), signal);
+  if (seen.kind === 'unmeasured') return;
+  const stays = rebootPodName(node, seen.value.node.bootId);
+  const { namespace, label, value } = hostPods;
+  const query = { apiVersion: 'v1', kind: 'Pod', namespace, labelSelector: `${label}=${value}` };
+  const found = await answered(() => port.list<PodObject>(query, { signal }), signal);
+  if (found.kind === 'unmeasured') return;
+  for (const { metadata, spec } of found.value.items) {
+    const { name, creationTimestamp = '' } = metadata;
+    const ended = isRebootPod(name)
+      ? spec?.nodeName === node && name !== stays
+      : clock() - Date.parse(creationTimestamp) > leftAfterMs;
+    if (ended) await removeHostPod(port, name);
+    signal.throwIfAborted();
+  }
+}
