@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { loadConfig } from '../domain/core/config-file.ts';
 import { formatFinding } from '../domain/core/finding.ts';
 import { freezeSchema } from '../domain/core/window.ts';
+import { rebootCommandSchema } from '../domain/node-reboot/reboot-command.ts';
 
 /**
  * The worker's own configuration: what it may reach and as whom. Secrets stand in files or environment variables that
@@ -93,6 +94,8 @@ const configSchema = z.strictObject({
     .strictObject({
       /** Of the pods that ask a host or reboot it. It has sh, cat, grep and nsenter. */
       hostImage: z.string().min(1),
+      /** What reboots a node from elsewhere, by the names that specs use as `method.command`. */
+      commands: z.record(z.string(), rebootCommandSchema).default({}),
       /** By the names that gates use; `default` is the Prometheus above, unless it is named here. */
       prometheus: z.record(z.string(), prometheusSchema).default({}),
       /** By the names that gates use. */

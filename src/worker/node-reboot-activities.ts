@@ -22,7 +22,7 @@ export function nodeRebootActivities(
   kubernetes: (cluster: string) => KubernetesPort | null,
   client: Client,
 ): NodeRebootActivities {
-  const { hostImage, prometheus, etcd } = requireNodeReboot(config);
+  const { hostImage, commands, prometheus, etcd } = requireNodeReboot(config);
   const servers = config.prometheus === undefined ? prometheus : { default: config.prometheus, ...prometheus };
   return createNodeRebootActivities({
     kubernetes,
@@ -30,6 +30,7 @@ export function nodeRebootActivities(
     etcd: byName(etcd, (cluster) => createEtcd(etcdConfig(cluster))),
     holderRun: (campaign, run) => holderRun(client, campaign, run),
     hostImage,
+    commands,
   });
 }
 

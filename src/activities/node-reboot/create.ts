@@ -16,6 +16,7 @@ import { awaitCampaignChange, observeCampaign } from './observe.ts';
 import type { NodeRebootActivities, StepInput } from './port.ts';
 import { readHost } from './read-host.ts';
 import { removeHostPods } from './remove-host-pods.ts';
+import { rebootByCommand } from './reboot-by-command.ts';
 import { rebootByPod } from './reboot.ts';
 import { awaitReturn, checkNode, settle, type ReadyProgress } from './watch-node.ts';
 import { cordon, uncordon } from './write-node.ts';
@@ -29,14 +30,14 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
   const underLock = <R, P = undefined>(
     name: string,
     { spec, record }: StepInput,
-    step: (port: KubernetesPort, context: WaitContext<P>) => Promise<R>,
+    step: (port: KubernetesPort, context: WaitContext<P>, wasThere: boolean) => Promise<R>,
   ): Promise<R | Lost> =>
     atBoundary(name, () =>
       waiting<P, R | Lost>(async (context) => {
         const port = clusterOf(dependencies, spec.cluster);
         if (isUnmeasured(port)) return lost(port);
         const held = await holdLock(port, record, context.signal);
-        return held.ok ? step(port, context) : { of: 'lockLost', message: held.message };
+        return held.ok ? step(port, context, held.wasThere) : { of: 'lockLost', message: held.message };
       }),
     );
   return {
@@ -90,9 +91,13 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
         return { of: 'lastCheck', readings, sentinel: host.kind === 'read' ? host.value.sentinel : host, at };
       }),
     rebootNode: (input) =>
-      underLock('rebootNode', input, (port, { signal }) =>
-        rebootByPod(port, dependencies.hostImage, input.record, input.deadline, clock, signal),
-      ),
+      underLock('rebootNode', input, (port, { signal }, wasThere): Promise<ResultOf<'reboot'>> => {
+        const { spec, record, deadline } = input;
+        const { hostImage, commands = {} } = dependencies;
+        if (!('command' in spec.method)) return rebootByPod(port, hostImage, record, deadline, clock, signal);
+        const named = { name: spec.method.command, commands };
+        return rebootByCommand(port, named, record, wasThere, deadline, clock, signal);
+      }),
     awaitReturn: (input) =>
       underLock('awaitReturn', input, (port, context) => awaitReturn(port, input, clock, context)),
     checkNode: (input) =>

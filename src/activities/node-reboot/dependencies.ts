@@ -1,4 +1,5 @@
 import type { HolderRun } from '../../domain/node-reboot/lock.ts';
+import type { RebootCommand } from '../../domain/node-reboot/reboot-command.ts';
 import type { EtcdPort } from '../etcd/port.ts';
 import type { Clusters } from '../kubernetes/cluster-of.ts';
 import type { PrometheusPort } from '../prometheus/port.ts';
@@ -13,6 +14,8 @@ export interface NodeRebootDependencies extends Clusters {
   readonly holderRun: (campaign: string, run: string) => Promise<HolderRun>;
   /** The image of the one-shot pods that read a host or reboot it: a shell with cat, and nsenter. */
   readonly hostImage: string;
+  /** The commands that reboot a node from elsewhere, by the names that specs use [none]. */
+  readonly commands?: Readonly<Record<string, RebootCommand>>;
   /** Epoch milliseconds [Date.now]. */
   readonly clock?: () => number;
 }

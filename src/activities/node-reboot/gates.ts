@@ -11,6 +11,7 @@ import { hostGates } from '../../domain/node-reboot/gates/host.ts';
 import { kubeVirtGate, readKubeVirt } from '../../domain/node-reboot/gates/kube-virt.ts';
 import { locksGate } from '../../domain/node-reboot/gates/locks.ts';
 import { longhornGate, readLonghorn } from '../../domain/node-reboot/gates/longhorn.ts';
+import { methodGate } from '../../domain/node-reboot/gates/method.ts';
 import { nfsGate, readNfsMounts } from '../../domain/node-reboot/gates/nfs.ts';
 import { nodesGate } from '../../domain/node-reboot/gates/nodes.ts';
 import { readReleases, releasesGate } from '../../domain/node-reboot/gates/releases.ts';
@@ -25,6 +26,7 @@ import { readEtcdMembers } from './etcd-members.ts';
 import { readDaemons } from './incumbents.ts';
 import { askNfsServer } from './nfs-server.ts';
 import { readNodes } from './nodes.ts';
+import { readCommandLine } from './reboot-by-command.ts';
 import { askReadiness } from './read-host.ts';
 
 /** What the gates are asked about. */
@@ -67,6 +69,11 @@ export async function readGates(
   if (gates.alerts !== undefined) readings.push(await alerts(dependencies, gates.alerts, question));
   if (gates.host !== false && stage !== 'after') {
     readings.push(...(await host(dependencies, port, gates.host, question)));
+  }
+  if ('command' in spec.method && stage !== 'after') {
+    const { command: name } = spec.method;
+    const named = { name, commands: dependencies.commands ?? {} };
+    readings.push(methodGate(name, await readCommandLine(port, named, node, signal)));
   }
   for (const gate of gates.custom) readings.push(await custom(dependencies, port, gate, signal));
   return readings;

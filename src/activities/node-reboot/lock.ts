@@ -55,7 +55,10 @@ export async function takeLock(
   }
 }
 
-/** Whether a step may go on under the lock: its record stands there now, or the lock is not ours any more. */
+/**
+ * Whether a step may go on under the lock: its record stands there now, or the lock is not ours any more. `wasThere`: it stood
+ * there before, so that an earlier try of the step may have done anything; also where it is not known whose write it was.
+ */
 export type Held = { readonly ok: true; readonly wasThere: boolean } | { readonly ok: false; readonly message: string };
 
 /**

@@ -16,6 +16,7 @@ export interface NodeObject extends KubeObject {
     }[];
     readonly nodeInfo?: { readonly bootID?: string; readonly kernelVersion?: string };
     readonly capacity?: Readonly<Record<string, string>>;
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[];
   };
 }
 
@@ -47,6 +48,12 @@ export async function readNode(
   if (found.kind === 'unmeasured') return found;
   const node = nodeReading(found.value);
   return node.kind === 'unmeasured' ? node : read({ node: node.value, object: found.value });
+}
+
+/** Where a node is reached, within the cluster at best; null where it does not say. */
+export function addressOf({ status }: NodeObject): string | null {
+  const of = (type: string) => status?.addresses?.find((one) => one.type === type)?.address;
+  return of('InternalIP') ?? of('ExternalIP') ?? null;
 }
 
 /** A node as it is decided about. One that does not say its boot, kernel or memory is unmeasured. */

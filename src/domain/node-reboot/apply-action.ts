@@ -106,7 +106,10 @@ function releaseLock(state: CampaignState, action: ActionOf<'releaseLock'>, now:
     return refused(`node ${visit.node} is being worked on (${visit.phase}); first ${command('cancel', state.name)}`);
   }
   const message = `${action.by} took it over`;
-  const given = inPhase(visit, 'Releasing', now, { givingUp: { reason: 'ReleasedByHand', message, keepLock: false } });
+  const givingUp = { reason: 'ReleasedByHand', message, keepLock: false };
+  // It was told to reboot, and nobody has seen that it did: whatever the spec says, it is not told again unasked.
+  const personNext = visit.rebootAt === null ? visit.personNext : `${action.by} took node ${visit.node} over`;
+  const given = inPhase(visit, 'Releasing', now, { givingUp, personNext });
   return accepted(
     { ...state, stopped: null, visit: given },
     `releases the lock and leaves node ${visit.node} as it is: ${byHand(visit)}`,

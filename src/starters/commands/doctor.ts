@@ -12,7 +12,7 @@ import { flowClusterNeeds } from '../doctor/flow-rights.ts';
 import { keycloakChecks } from '../doctor/keycloak-checks.ts';
 import { kubernetesChecks } from '../doctor/kubernetes-checks.ts';
 import { clusterNeeds, unknownClusters } from '../doctor/needs.ts';
-import { rebootClusterNeeds, rebootConfigCheck, unknownRebootClusters } from '../doctor/reboot-rights.ts';
+import { rebootClusterNeeds, rebootCommandChecks, rebootConfigCheck, unknownRebootClusters } from '../doctor/reboot-rights.ts';
 import { registryChecks } from '../doctor/registry-checks.ts';
 import { temporalChecks } from '../doctor/temporal-checks.ts';
 import { versionChecks } from '../doctor/version-checks.ts';
@@ -70,6 +70,7 @@ export function doctorCommand() {
         ...(await reachTemporal(asked)),
         ...clusterConfigChecks([...unknownClusters(config, specs), ...unknownRebootClusters(config, campaigns)]),
         ...(campaigns.length > 0 ? [rebootConfigCheck(config)] : []),
+        ...rebootCommandChecks(config, campaigns),
         ...(await Promise.all(clusters.map(kubernetesChecks))).flat(),
         ...(await registryChecks(createRegistry({ ...config, userAgent: 'holdfast' }), specs)),
         ...(await examineFlows(config, flows, mode)),

@@ -98,6 +98,22 @@ export function unknownRebootClusters(config: WorkerConfig, specs: readonly Node
   return specs.map(({ cluster }) => cluster).filter((name) => !known.has(name));
 }
 
+/** The reboot commands that specs name and the configuration lacks, each as a check that says which it has. */
+export function rebootCommandChecks({ nodeReboot }: WorkerConfig, specs: readonly NodeRebootSpec[]): readonly Check[] {
+  const wanted = specs.flatMap(({ method }) => ('command' in method ? [method.command] : []));
+  const there = Object.keys(nodeReboot?.commands ?? {}).sort();
+  return [...new Set(wanted)].map((name) => ({
+    name: `reboot command ${name}`,
+    verdict: there.includes(name)
+      ? pass('the worker configuration has it')
+      : fail(
+          'NoSuchCommand',
+          `a spec names it as its method, and the worker configuration has ${there.length === 0 ? 'none' : there.join(', ')}`,
+        ),
+    fix: 'add it under nodeReboot.commands in the worker configuration (--config), or change method in the spec',
+  }));
+}
+
 /** Without an image for the pods on hosts no worker takes reboots on. */
 export function rebootConfigCheck({ nodeReboot }: WorkerConfig): Check {
   return {

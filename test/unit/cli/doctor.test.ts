@@ -238,7 +238,7 @@ describe('reboots', () => {
       fix: expect.stringContaining('hostImage') as string,
     });
     expect(
-      rebootConfigCheck({ ...config, nodeReboot: { hostImage: 'busybox', prometheus: {}, etcd: {} } }).verdict.kind,
+      rebootConfigCheck({ ...config, nodeReboot: { hostImage: 'busybox', commands: {}, prometheus: {}, etcd: {} } }).verdict.kind,
     ).toBe('pass');
   });
 });

@@ -60,7 +60,7 @@ async function gatesOf(more: Partial<WorkerConfig>, names: { etcd: string; prome
 
 test('gates ask the Prometheus and the etcd that the configuration names', async () => {
   const etcd = { default: { endpoints: [url] } };
-  const of = { hostImage: 'busybox', etcd };
+  const of = { hostImage: 'busybox', commands: {}, etcd };
   const prometheus = { url };
   const known = await gatesOf(
     { nodeReboot: { ...of, prometheus: { own: { url } } } },
@@ -75,7 +75,7 @@ test('gates ask the Prometheus and the etcd that the configuration names', async
 });
 
 test('a gate whose server the configuration lacks is unmeasured, and says so', async () => {
-  const nodeReboot = { hostImage: 'busybox', prometheus: {}, etcd: {} };
+  const nodeReboot = { hostImage: 'busybox', commands: {}, prometheus: {}, etcd: {} };
   const gates = await gatesOf({ nodeReboot }, { etcd: 'edge', prometheus: 'default' });
   expect(gates).toMatchObject({
     etcd: { kind: 'unmeasured', message: expect.stringContaining('no etcd cluster "edge"') as string },

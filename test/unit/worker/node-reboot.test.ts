@@ -4,7 +4,7 @@ import { readWorkerConfig } from '../../../src/worker/config.ts';
 import { holderRun, requireNodeReboot } from '../../../src/worker/node-reboot-activities.ts';
 import { possibleCapabilities } from '../../../src/worker/run-worker.ts';
 
-const nodeReboot = { hostImage: 'registry.example.com/busybox:1.37', prometheus: {}, etcd: {} };
+const nodeReboot = { hostImage: 'registry.example.com/busybox:1.37', commands: {}, prometheus: {}, etcd: {} };
 
 describe('a worker that is to reboot nodes', () => {
   test('does so without being asked only where its configuration says how', () => {
