@@ -39,6 +39,7 @@ afterEach(async () => {
   campaign = null;
   for (const name of names) {
     hosts.reset(name);
+    await waitFor(`${name} is up`, () => hosts.isUp(name));
     await patch(name, {
       metadata: { annotations: { 'holdfast.dev/cordoned-by': null } },
       spec: { unschedulable: null },
@@ -182,6 +183,7 @@ test('NR-66 NR-89 a campaign that is terminated leaves lock and cordon, and a ne
   const first = await apply({ approval: 'None' });
   await first.until('it is out', (s) => s.turn?.phase === 'Returning');
   await waitFor('it is down', () => !hosts.isUp('n1'));
+  await waitFor('the lock says so', async () => (await stage.lock())['phase'] === 'Returning');
   await first.handle.terminate('by mistake');
   expect(await stage.lock()).toMatchObject({ campaign: first.name, node: 'n1', phase: 'Returning' });
   expect(await cordoned('n1')).toBe(true);

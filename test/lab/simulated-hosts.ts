@@ -62,6 +62,8 @@ export interface SimulatedHosts {
   boots(name: string): number;
   setFaults(name: string, faults: Partial<HostFaults>): void;
   setSentinel(name: string, packages: readonly string[] | null): void;
+  /** Tells a boot of it to end from elsewhere, as a BMC or SSH does: another boot takes no notice. */
+  tell(name: string, bootId: string): void;
   /** Everything on the host ends at once. */
   cutPower(name: string): void;
   pressPower(name: string): void;
@@ -242,6 +244,11 @@ export async function simulateHosts(
     },
     setSentinel: (name, packages) => {
       host(name).sentinel = packages;
+    },
+    tell: (name, bootId) => {
+      const told = host(name);
+      told.asked += 1;
+      if (told.up && told.bootId === bootId && !told.faults.ignoresReboot) void reboot(told);
     },
     cutPower: (name) => void down(host(name)),
     pressPower: (name) => {

@@ -9,7 +9,7 @@ import { dnsLabel, dnsName } from '../core/kubernetes-name.ts';
 
 /**
  * The spec of a NodeReboot as people keep it in git. Durations are written in Go's form and read as milliseconds. Strict
- * throughout. It names no command: what reboots a node from outside is named in the worker's configuration.
+ * throughout. It names a command by its name alone: what reboots a node from outside stands in the worker's configuration.
  */
 
 const kernelSchema = z

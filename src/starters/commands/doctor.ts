@@ -12,7 +12,12 @@ import { flowClusterNeeds } from '../doctor/flow-rights.ts';
 import { keycloakChecks } from '../doctor/keycloak-checks.ts';
 import { kubernetesChecks } from '../doctor/kubernetes-checks.ts';
 import { clusterNeeds, unknownClusters } from '../doctor/needs.ts';
-import { rebootClusterNeeds, rebootCommandChecks, rebootConfigCheck, unknownRebootClusters } from '../doctor/reboot-rights.ts';
+import {
+  rebootClusterNeeds,
+  rebootCommandChecks,
+  rebootConfigCheck,
+  unknownRebootClusters,
+} from '../doctor/reboot-rights.ts';
 import { registryChecks } from '../doctor/registry-checks.ts';
 import { temporalChecks } from '../doctor/temporal-checks.ts';
 import { versionChecks } from '../doctor/version-checks.ts';

@@ -33,10 +33,13 @@ describe('a spec of reboots', () => {
     expect(run.stderr).toContain('spec.gates.custom[0].jsonPath');
   });
 
-  test('that reboots by a command is refused, since no worker would run it', async () => {
-    const run = await runHere(['validate', specFile({ method: { command: 'bmc' } })]);
-    expect(run).toMatchObject({ code: 2, stdout: '' });
-    expect(run.stderr).toContain('method command is not carried out by this version');
+  test('names a command to reboot by, and cannot say what it runs', async () => {
+    expect(await runHere(['validate', specFile({ method: { command: 'bmc' } })])).toMatchObject({ code: 0 });
+    for (const method of [{ command: ['/bin/sh', '-c', 'x'] }, { command: 'bmc', pod: {} }, { command: '/bin/sh' }]) {
+      const run = await runHere(['validate', specFile({ method })]);
+      expect(run).toMatchObject({ code: 2, stdout: '' });
+      expect(run.stderr).toContain('spec.method');
+    }
   });
 
   test('that names no nodes is refused as before', async () => {
