@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rebootPodName } from '../../src/activities/node-reboot/reboot.ts';
 import { lockName, releaseLockByHand } from '../../src/domain/node-reboot/by-hand.ts';
+import type { NodeRebootSpecInput } from '../../src/domain/node-reboot/spec.ts';
 import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
 import { kube } from '../lab/kube-api.ts';
 import { startLab } from '../lab/lab.ts';
 import { simulateHosts, type SimulatedHosts } from '../lab/simulated-hosts.ts';
 import { waitFor } from '../lab/wait.ts';
+import { shippedYaml } from '../unit/shipped/manifests.ts';
 import { openRebootStage, type Campaign, type RebootStage } from './reboot-stage.ts';
 
 /** What real nodes cannot be made to do at will, on hosts that are played; everything else is real. */
@@ -52,11 +54,16 @@ const node = (name: string) =>
   kube<{
     metadata: { annotations?: Record<string, string> };
     spec: { unschedulable?: boolean };
-    status: { nodeInfo: { bootID: string; kernelVersion: string } };
+    status: {
+      nodeInfo: { bootID: string; kernelVersion: string };
+      conditions: { type: string; status: string }[];
+    };
   }>(stage.lab.env, 'GET', `/api/v1/nodes/${name}`);
 const patch = (name: string, body: object) =>
   kube(stage.lab.env, 'PATCH', `/api/v1/nodes/${name}`, { body, contentType: 'application/merge-patch+json' });
 const reboot = (status: NodeRebootStatus, name: string) => status.nodes.find((one) => one.node === name)?.reboot;
+const isReady = async (name: string) =>
+  (await node(name)).status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 const cordoned = async (name: string) => (await node(name)).spec.unschedulable === true;
 
 /** A person was told of this, and of nothing else. */
@@ -199,6 +206,46 @@ test('NR-66 NR-89 a campaign that is terminated leaves lock and cordon, and a ne
   await campaign.until('n1 is done', (s) => reboot(s, 'n1') === 'done' && s.turn === null);
   expect(hosts.asked('n1')).toBe(before + 1);
   expect(await cordoned('n1')).toBe(false);
+});
+
+test('NR-59 a node that is not Ready for a moment is watched anew for as long as it must be Ready', async () => {
+  const readyHold = 4_000;
+  hosts.setSentinel('n1', wish);
+  const at = await apply({ approval: 'None', nodes: ['n1'], readyHold: '4s' });
+  await at.until('it is checked', (s) => s.turn?.phase === 'Checking');
+  hosts.setFaults('n1', { notReady: true });
+  await waitFor('the node is seen not to be Ready', async () => !(await isReady('n1')));
+  const readyAgainFrom = Date.now();
+  hosts.setFaults('n1', {});
+  await waitFor('it is uncordoned', async () => !(await cordoned('n1')));
+  expect(Date.now() - readyAgainFrom).toBeGreaterThanOrEqual(readyHold);
+  await at.until('n1 is done', (s) => reboot(s, 'n1') === 'done' && s.turn === null);
+});
+
+test('a kernel goes from host to host: each is proven to run it, and the next one goes after another yes', async () => {
+  for (const name of names) hosts.setSentinel(name, wish);
+  const before = names.map((name) => hosts.asked(name));
+  const told = () => names.map((name, index) => hosts.asked(name) - (before[index] ?? 0));
+  const example = shippedYaml<{ spec: NodeRebootSpecInput }>('examples/node-reboot/kernel-campaign.yaml').spec;
+  const { approval, kernelFloor, gates } = example;
+  const kernels = { approval, gates: { ...gates, dns: false as const } };
+  const at = await apply({ ...kernels, ...(kernelFloor === undefined ? {} : { kernelFloor }), neverFirst: ['n1'] });
+  await at.until(
+    'n2 is offered, since n1 may not be the first',
+    (s) => s.waiting?.next.includes('--node n2 ') === true,
+  );
+  expect(told()).toEqual([0, 0, 0]);
+  await at.approve('n2');
+  await at.until('n2 is done', (s) => reboot(s, 'n2') === 'done' && s.turn === null);
+  expect((await node('n2')).status.nodeInfo.kernelVersion).toBe(newKernel);
+  await at.until('n1 is offered', (s) => s.waiting?.next.includes('--node n1 ') === true);
+  expect(told()).toEqual([0, 1, 0]);
+  // A host that boots the old kernel again is the last one that was touched.
+  hosts.setFaults('n1', { kernel: oldKernel });
+  await at.approve('n1');
+  await at.until('a stop', (s) => s.stopped?.reason === 'KernelBelowFloor');
+  expect(await cordoned('n1')).toBe(true);
+  expect(told()).toEqual([1, 1, 0]);
 });
 
 test('NR-12 a lock that is missing is no free one', async () => {

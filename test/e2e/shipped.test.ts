@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +49,12 @@ async function dryRun(object: Manifest): Promise<void> {
   });
 }
 
+async function findPromtool(): Promise<string> {
+  const promtool = join(dirname(await findProgram(PROMETHEUS, () => undefined)), 'promtool');
+  expect(existsSync(promtool), `${promtool} is beside prometheus`).toBe(true);
+  return promtool;
+}
+
 describe('deploy/', () => {
   test.each([
     ['release/shadow', 8],
@@ -91,8 +97,7 @@ describe('deploy/', () => {
   ] as const)(
     'the rules for Prometheus of %s are rules, over metrics that its worker has',
     async (name, capability) => {
-      const promtool = join(dirname(await findProgram(PROMETHEUS, () => undefined)), 'promtool');
-      expect(existsSync(promtool), `${promtool} is beside prometheus`).toBe(true);
+      const promtool = await findPromtool();
       const path = `deploy/alerts/${name}.yaml`;
       execFileSync(promtool, ['check', 'rules', fileURLToPath(new URL(`../../${path}`, import.meta.url))], {
         stdio: 'pipe',
@@ -113,6 +118,44 @@ describe('deploy/', () => {
       }
     },
   );
+});
+
+test('NR-10 a node that has wanted a reboot for 36 hours is told of once, whoever measures it, until it is rebooted', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'holdfast-rules-'));
+  const alertname = 'HoldfastNodeRebootPending';
+  const node = { campaign: 'control-plane', cluster: 'default', node: 'n1' };
+  const wanted = (instance: string) =>
+    `node_reboot_node{${Object.entries({ ...node, reboot: 'wanted', instance })
+      .map(([name, value]) => `${name}="${value}"`)
+      .join(', ')}}`;
+  const at = (time: string, alerts: readonly object[]) => ({ eval_time: time, alertname, exp_alerts: alerts });
+  const alert = {
+    exp_labels: { severity: 'warning', ...node },
+    exp_annotations: {
+      summary: 'node n1 has wanted a reboot for a day and a half',
+      action: 'holdfast status nodereboot/control-plane says why it does not go',
+    },
+  };
+  // Samples of five minutes: 40 hours of wanting it, then not. The second worker is away for ten of them.
+  const first = { series: wanted('a'), values: '1x479 0x60' };
+  const second = { series: wanted('b'), values: '1x100 _x2 1x376 0x60' };
+  const tests = [
+    {
+      interval: '5m',
+      input_series: [first, second],
+      alert_rule_test: [at('35h', []), at('37h', [alert]), at('40h', [alert]), at('41h', [])],
+    },
+    // The one worker that there is moves to another node meanwhile.
+    { interval: '5m', input_series: [second], alert_rule_test: [at('35h', []), at('37h', [alert]), at('41h', [])] },
+  ];
+  try {
+    const rules = fileURLToPath(new URL('../../deploy/alerts/node-reboot.yaml', import.meta.url));
+    const file = join(dir, 'test.yaml');
+    writeFileSync(file, JSON.stringify({ rule_files: [rules], evaluation_interval: '5m', tests }));
+    execFileSync(await findPromtool(), ['test', 'rules', file], { stdio: 'pipe', encoding: 'utf8' });
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 });
 
 describe('the image', () => {

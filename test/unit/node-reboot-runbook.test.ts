@@ -20,7 +20,7 @@ const others = new Set(
   [
     'Enforce Shadow NodeReboot Prometheus Longhorn KubeVirt Unknown True None Z In NotIn Exists DoesNotExist',
     'Pod Node DaemonSet Deployment StatefulSet ReplicaSet ReplicaSets ConfigMap PodDisruptionBudget Volume Replica Cluster',
-    'PersistentVolume PersistentVolumeClaim ALERTS ECONNREFUSED',
+    'PersistentVolume PersistentVolumeClaim ALERTS ECONNREFUSED SIGKILL',
     'VirtualMachineInstance LiveMigratable AlwaysAllow Background Pending Succeeded Failed Never Ready NotReady Cordoned',
     'PerNode PerCampaign LonghornVolumeDegraded LonghornVolumeFaulted KubeNodeNotReady NodeExporterDown Infinity Inf',
     // Told by the message of their gate alone, which names what is so.

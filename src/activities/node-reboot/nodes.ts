@@ -50,10 +50,9 @@ export async function readNode(
   return node.kind === 'unmeasured' ? node : read({ node: node.value, object: found.value });
 }
 
-/** Where a node is reached, within the cluster at best; null where it does not say. */
+/** Where a node is reached; null where it does not say. */
 export function addressOf({ status }: NodeObject): string | null {
-  const of = (type: string) => status?.addresses?.find((one) => one.type === type)?.address;
-  return of('InternalIP') ?? of('ExternalIP') ?? null;
+  return status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? null;
 }
 
 /** A node as it is decided about. One that does not say its boot, kernel or memory is unmeasured. */

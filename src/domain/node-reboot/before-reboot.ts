@@ -1,6 +1,7 @@
 import { formatDuration } from '../core/duration.ts';
 import { describeBlocking, judgeGates, type GateReading, type Override } from './gate.ts';
-import { giveUp, into, record, whyNot } from './move-visit.ts';
+import { giveUp, into, page, record, whyNot } from './move-visit.ts';
+import { remoteAccessWarning } from './remote-access.ts';
 import type { ResultOf } from './result.ts';
 import { sentinelId } from './sentinel.ts';
 import type { CampaignState } from './state.ts';
@@ -38,7 +39,10 @@ export function gatesBefore(
   if (before.kind === 'unmeasured') return notMet(read, visit, before.message, now);
   if (blocking.length > 0) return notMet(read, visit, describeBlocking(blocking), now);
   const passed = record(withUsed(read, used, visit, now), now, 'reading', gatesPassed(readings));
-  return into(passed, visit, 'Cordoning', now, { before: before.value, gatesAt: at });
+  const next = into(passed, visit, 'Cordoning', now, { before: before.value, gatesAt: at });
+  // Once in a turn, also where the gates are read anew for the cordon.
+  const warning = visit.gatesAt === null ? remoteAccessWarning(visit.node, state.spec) : null;
+  return warning === null ? next : page(next, visit, 'RemoteAccess', `it is rebooted now: ${warning}`, now);
 }
 
 /** P4. */

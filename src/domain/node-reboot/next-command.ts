@@ -14,13 +14,18 @@ const freshMs = 60_000;
  */
 export function nextCommand(state: CampaignState, now: number): CampaignCommand {
   const page = state.pages[0];
-  if (page !== undefined) return { do: 'page', page };
+  // A node that hangs is watched on: its lock says so, and it may come back before anybody takes the page.
+  if (page !== undefined && !isHanging(state)) return { do: 'page', page };
   if (state.stopped !== null) return waitFor({ kind: 'person', ...state.stopped }, now);
   if (state.visit !== null) return visitCommand(state, state.visit, now);
   if (state.cancel !== null) return { do: 'done' };
   if (state.spec.suspend || state.paused !== null) return waitFor({ kind: 'resume' }, now);
   if (state.observation === null) return { do: 'look' };
   return startOrWait(state, now);
+}
+
+function isHanging({ visit, stopped }: CampaignState): boolean {
+  return stopped === null && visit !== null && visit.hungSince !== null && visit.phase === 'Returning';
 }
 
 /** The command of a phase, as long as it is this node's turn. */

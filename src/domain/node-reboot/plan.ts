@@ -3,6 +3,7 @@ import { effectiveMode } from './effective-mode.ts';
 import type { GateReading } from './gate.ts';
 import { lockStanding } from './lock.ts';
 import { wishingNodes, wishOf, type CampaignObservation } from './observation.ts';
+import { remoteAccessWarning } from './remote-access.ts';
 import { selectNode } from './select-node.ts';
 import type { Sentinel } from './sentinel.ts';
 import type { NodeRebootSpec } from './spec.ts';
@@ -37,6 +38,8 @@ export interface PlannedNode {
   readonly gates: readonly GateStatus[];
   /** ISO instant before which it does not start, whatever people do: by windows and by the nodes before it. */
   readonly earliest: string | null;
+  /** What people are to know before it goes, as a sentence; null where there is nothing. */
+  readonly warning: string | null;
   /** What else must happen first, each as a sentence. */
   readonly waitsFor: readonly string[];
 }
@@ -71,7 +74,14 @@ export function planCampaign(
       ...readings.filter(({ verdict }) => verdict.kind !== 'pass').map(({ gate }) => `gate ${gate}`),
     ];
     const shown = nodeFacts(observation, node);
-    return { ...shown, gates: readings.map(gateStatus), earliest: problem === null ? iso(at) : null, waitsFor };
+    const warning = remoteAccessWarning(node, spec);
+    return {
+      ...shown,
+      gates: readings.map(gateStatus),
+      earliest: problem === null ? iso(at) : null,
+      warning,
+      waitsFor,
+    };
   });
   const others = namesOf(observation).filter((node) => !turns.some((turn) => turn.node === node));
   const unread = unmeasuredIn(observation, gates);
@@ -83,7 +93,13 @@ export function planCampaign(
     held: heldBy(name, observation),
     nodes: [
       ...wanted,
-      ...others.map((node) => ({ ...nodeFacts(observation, node), gates: [], earliest: null, waitsFor: [] })),
+      ...others.map((node) => ({
+        ...nodeFacts(observation, node),
+        gates: [],
+        earliest: null,
+        warning: null,
+        waitsFor: [],
+      })),
     ],
     unmeasured: unread,
   };

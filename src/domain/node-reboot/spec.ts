@@ -58,6 +58,11 @@ export const nodeRebootSpec = z
       .max(500)
       .default([])
       .describe('Nodes that are not to be the first to boot a kernel that no node of the campaign runs yet.'),
+    remoteAccess: z
+      .array(dnsName)
+      .max(500)
+      .default([])
+      .describe('Nodes by way of which people reach the cluster: they are told before one of them goes.'),
     interval: duration({ min: 10_000 }).prefault('15m').describe('Between looks while nothing is to be done.'),
     windows: z.array(windowSchema).min(1).max(50).optional().describe('When a node may start [always].'),
     worstCase: duration({ min: 60_000 })
@@ -97,6 +102,12 @@ export const nodeRebootSpec = z
       if (spec.nodes !== undefined && !seen.has(node)) {
         const message = `node "${node}" is none of spec.nodes, so that it never goes at all`;
         context.addIssue({ code: 'custom', path: ['neverFirst', index], message });
+      }
+    }
+    for (const [index, node] of spec.remoteAccess.entries()) {
+      if (spec.nodes !== undefined && !seen.has(node)) {
+        const message = `node "${node}" is none of spec.nodes, so that nothing would be told of it`;
+        context.addIssue({ code: 'custom', path: ['remoteAccess', index], message });
       }
     }
     if (spec.nodes !== undefined && spec.nodes.every((node) => spec.neverFirst.includes(node))) {

@@ -2,6 +2,7 @@ import { nextCommand } from './next-command.ts';
 import { approveCommand, command } from './commands.ts';
 import { handCommands } from './by-hand.ts';
 import type { Waiting } from './command.ts';
+import { remoteAccessWarning } from './remote-access.ts';
 import type { CampaignState } from './state.ts';
 
 /** What a NodeReboot waits for, since when, who can lift it, and what happens next. */
@@ -21,13 +22,16 @@ export function waitingOf(state: CampaignState, now: number): CampaignWaiting | 
   const next = nextCommand(state, now);
   const { visit } = state;
   const since = state.observation === null ? null : iso(state.observation.at);
+  const page = state.pages[0];
+  const again = 'it is sent again until a receiver of the worker configuration (notify:) takes it';
   if (next.do === 'page') {
+    const { what, text } = next.page;
     return {
       reason: 'PageUndelivered',
-      for: `somebody to take the page ${next.page.what}: ${next.page.text}`,
+      for: `somebody to take the page ${what}: ${text}`,
       since,
       who: 'outside',
-      next: 'it is sent again until a receiver of the worker configuration (notify:) takes it',
+      next: again,
     };
   }
   if (next.do === 'awaitReturn' && visit !== null && visit.hungSince !== null) {
@@ -36,7 +40,7 @@ export function waitingOf(state: CampaignState, now: number): CampaignWaiting | 
       for: `node ${visit.node} to come back`,
       since: iso(visit.hungSince),
       who: 'person',
-      next: 'press its power button; it is watched on, and no other node is touched meanwhile',
+      next: `press its power button; it is watched on, and no other node is touched meanwhile${page === undefined ? '' : `. Nobody has taken the page ${page.what} yet; ${again}`}`,
     };
   }
   if (next.do !== 'wait') return null;
@@ -56,9 +60,10 @@ function inWords(state: CampaignState, waiting: Waiting): Omit<CampaignWaiting, 
     case 'approval': {
       const { offer, hash } = waiting;
       const to = offer.kernel === null ? '' : `, to come back with kernel ${offer.kernel}`;
+      const warning = remoteAccessWarning(offer.node, spec);
       return {
         reason: 'AwaitingApproval',
-        for: `an approval of the reboot of node ${offer.node} (${offer.packages.join(', ')})${to}`,
+        for: `an approval of the reboot of node ${offer.node} (${offer.packages.join(', ')})${to}${warning === null ? '' : `; ${warning}`}`,
         who: 'person',
         next: approveCommand(name, offer.node, hash, spec),
       };

@@ -55,11 +55,12 @@ function headline(report: CampaignPlan): string {
 }
 
 function nodeLines(node: PlannedNode, index: number): string[] {
-  const { kernel, kernelAfter, packages, earliest, waitsFor, gates } = node;
+  const { kernel, kernelAfter, packages, earliest, warning, waitsFor, gates } = node;
   const to = kernelAfter === null ? '' : ` -> ${kernelAfter}`;
   return [
     `  ${index + 1}. ${node.node}: ${kernel ?? 'kernel not known'}${to}  ${paint('dim', packages.join(', '))}`,
     `     earliest ${earliest ?? 'never, as it is'}${waitsFor.length === 0 ? '' : `; waits for ${waitsFor.join(', ')}`}`,
+    ...(warning === null ? [] : [`     ${paint('yellow', 'note')}: ${warning}`]),
     ...(gates.length === 0 ? [] : [indented(indented(gateTable(gates)))]),
   ];
 }

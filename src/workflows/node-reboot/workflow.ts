@@ -124,7 +124,20 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
     }
   }
 
+  /** Delivers the pages, each until somebody has taken it; what may go on meanwhile, `nextCommand` says. */
+  async function deliverPages(): Promise<void> {
+    for (;;) {
+      await condition(() => state.pages.length > 0);
+      const [page] = state.pages;
+      if (page === undefined) continue;
+      const result = await execute(state, { do: 'page', page });
+      state = applyResult(state, result, Date.now());
+      describe();
+    }
+  }
+
   describe();
+  void deliverPages();
   for (;;) {
     // Nothing is awaited between looking and ending: what was accepted meanwhile would be lost.
     if (continuing()) {
@@ -137,6 +150,10 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
     if (command.do === 'wait' && isForPeopleAlone(command)) {
       const before = heard;
       await condition(() => heard !== before || continuing());
+      continue;
+    }
+    if (command.do === 'page') {
+      await condition(() => state.pages[0] !== command.page);
       continue;
     }
     const result = await carryOut(command);

@@ -91,7 +91,7 @@ const stories = (of: fc.Arbitrary<Happening>): fc.Arbitrary<Story> =>
   });
 
 describe('two campaigns on one cluster, whatever happens', () => {
-  test('no node goes down while another is out, none is given back unproven, and a person can always go on', () => {
+  test('NR-69 no node goes down while another is out, none is given back unproven, and a person can always go on', () => {
     const coverage = noCoverage();
     fc.assert(
       fc.property(stories(happenings), (story) => simulate(story, shipped, coverage)),
@@ -100,7 +100,7 @@ describe('two campaigns on one cluster, whatever happens', () => {
     for (const [what, count] of Object.entries(coverage)) expect(count, what).toBeGreaterThan(0);
   });
 
-  test('the same when people take the lock away', () => {
+  test('NR-69 the same when people take the lock away', () => {
     const coverage = noCoverage();
     fc.assert(
       fc.property(stories(fc.oneof({ weight: 60, arbitrary: happenings }, { weight: 1, arbitrary: byHand })), (story) =>

@@ -187,14 +187,6 @@ describe('the turn of a node', () => {
     expect(campaign.state.visit?.personNext).toBe('another boot');
   });
 
-  test('NR-70 nothing goes on before a page is delivered', () => {
-    const campaign = new Campaign().at('Returning', { rebootAt: NOW });
-    campaign.take({ of: 'awaitReturn', outcome: 'hung', message: 'it hangs' });
-    expect(campaign.next().do).toBe('page');
-    expect(campaign.next().do).toBe('page');
-    expect(campaign.take({ of: 'page' }).do).toBe('awaitReturn');
-  });
-
   test('NR-64 a second node that fails leaves the third untouched', () => {
     const campaign = new Campaign({ approval: 'None' }).at('Checking', { rebootAt: NOW, bootedAs: 'n1-boot-2' });
     campaign.take({ of: 'checkNode', verdict: fail('WrongKernel', 'no'), kernel: '6.12' });

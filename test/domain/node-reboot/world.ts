@@ -111,8 +111,10 @@ export class Campaign {
   /** Delivers every page. @returns what they said */
   pages(): string[] {
     const said: string[] = [];
-    for (let command = this.next(); command.do === 'page'; command = this.take({ of: 'page' }))
-      said.push(command.page.what);
+    for (let page = this.state.pages[0]; page !== undefined; page = this.state.pages[0]) {
+      said.push(page.what);
+      this.take({ of: 'page' });
+    }
     return said;
   }
 

@@ -63,6 +63,9 @@ describe('the example of reboots', () => {
     expect(await runHere(['validate', exampleFile])).toMatchObject({ code: 0, stderr: '' });
     const config = await readWorkerConfig(exampleFile.replace('node-reboot.yaml', 'worker.yaml'));
     expect(config.nodeReboot?.hostImage).toMatch(/@sha256:/);
+    expect(Object.keys(config.nodeReboot?.commands ?? {})).toContain('bmc');
+    const kernels = exampleFile.replace('node-reboot.yaml', 'kernel-campaign.yaml');
+    expect(await runHere(['validate', kernels])).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('shows every field, written or as a comment', () => {
