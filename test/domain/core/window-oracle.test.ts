@@ -27,7 +27,9 @@ const oddDays: readonly { readonly what: string; readonly timeZone: string; read
   { what: 'the end of a year', timeZone: 'America/St_Johns', around: '2026-12-31' },
 ];
 
-const time = fc.record({ h: fc.nat(23), m: fc.constantFrom(0, 1, 15, 30, 45, 59) });
+/** Clocks change at night. */
+const hourOfDay = fc.oneof(fc.nat(3), fc.nat(23));
+const time = fc.record({ h: hourOfDay, m: fc.constantFrom(0, 1, 15, 30, 45, 59) });
 const shownTime = time.map(({ h, m }) => `${String(h).padStart(2, '0')}:${String(m).padStart(2, '0')}`);
 const days = fc.option(fc.subarray([...weekdays], { minLength: 1 }), { nil: undefined });
 
