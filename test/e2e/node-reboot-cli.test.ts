@@ -14,6 +14,7 @@ import { rebootNodesAt, type RebootNodes } from '../lab/reboot-nodes.ts';
 import { waitFor } from '../lab/wait.ts';
 import { kustomized } from '../unit/shipped/manifests.ts';
 import { runCli, stackTraceIn, type CliRun } from '../unit/cli/run-cli.ts';
+import { startWorkload } from './budgeted-workload.ts';
 import { startCli, type RunningCli } from './start-cli.ts';
 
 const why = whyNoRebootNode(0);
@@ -25,6 +26,7 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
   let lab: Lab;
   let nodes: RebootNodes;
   let worker: RunningCli;
+  let image: string;
   let env: Record<string, string>;
 
   beforeAll(async () => {
@@ -54,11 +56,12 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
     });
     const config = join(folder, 'worker.yaml');
     const { registry, temporalAddress } = lab.env;
+    image = await pushBusyboxImage(registry);
     writeFileSync(
       config,
       JSON.stringify({
         clusters: { default: { kubeconfig } },
-        nodeReboot: { hostImage: await pushBusyboxImage(registry) },
+        nodeReboot: { hostImage: image },
         listen: '127.0.0.1:0',
       }),
     );
@@ -133,6 +136,8 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
     const { stdout } = await holdfast('status', object);
     expect(stdout).toMatch(/reboot-2 +wanted .*node reboot-1 goes first \(AwaitingApproval\)/);
 
+    // The account may evict through the budget, and nothing more.
+    const workload = await startWorkload(lab.env, image, 'shop', { replicas: 2, startsOn: one });
     const next = / {2}next: +(holdfast approve .*)/.exec(stdout)?.[1] ?? '';
     expect(next).toContain(`--node ${one} --plan sha256:`);
     const before = nodes.bootId(one);
@@ -141,6 +146,8 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
     expect(await holdfast(...next.split(' ').slice(1))).toMatchObject({ code: 0 });
     await until(`${one} is done`, (s) => s.turn === null && s.nodes.some((n) => n.node === one && n.reboot === 'done'));
     expect(nodes.bootId(one)).not.toBe(before);
+    expect((await workload.pods()).map(({ node }) => node)).not.toContain(one);
+    await workload.remove();
 
     const history = await holdfast('history', object);
     expect(history.stdout).toContain(nodes.bootId(one));

@@ -1,5 +1,12 @@
 import { createKubernetes } from '../../activities/kubernetes/create.ts';
-import type { AccessReview, KubernetesClient, KubernetesConfig } from '../../activities/kubernetes/port.ts';
+import type {
+  AccessReview,
+  KubeObject,
+  KubernetesClient,
+  KubernetesConfig,
+  ListQuery,
+  ObjectList,
+} from '../../activities/kubernetes/port.ts';
 import { mapBounded } from '../../activities/release/map-bounded.ts';
 import type { Mode } from '../../domain/core/mode.ts';
 import { fail, pass, unmeasured, type Reading, type Unmeasured, type Verdict } from '../../domain/core/verdict.ts';
@@ -13,6 +20,8 @@ export interface ClusterNeeds {
   readonly mode: Mode;
   readonly read: readonly AccessReview[];
   readonly write: readonly AccessReview[];
+  /** Kinds that only the cluster knows how to address: each is listed, as the worker would. */
+  readonly lists?: readonly ListQuery[];
   /** The folders that grant what is read and what is written. */
   readonly manifests: { readonly read: string; readonly write: string };
 }
@@ -54,6 +63,7 @@ export async function kubernetesChecks(needs: ClusterNeeds): Promise<readonly Ch
               fix: `kubectl apply -k ${needs.manifests.write}, or bind its roles to this identity; Shadow does without`,
             },
           ]),
+      ...(await listChecks(kubernetes, name, needs.lists ?? [])),
     ];
   } finally {
     await kubernetes.close();
@@ -68,6 +78,33 @@ async function rights(kubernetes: KubernetesClient, reviews: readonly AccessRevi
   if (lacking.length === 0) return pass(`this identity may do all ${reviews.length} things that are needed`);
   const more = lacking.length > NAMED ? ` and ${lacking.length - NAMED} more` : '';
   return fail('Denied', `this identity may not: ${lacking.slice(0, NAMED).join(', ')}${more}`);
+}
+
+/** One after the other: what is listed is read in full. */
+async function listChecks(
+  kubernetes: KubernetesClient,
+  cluster: string,
+  lists: readonly ListQuery[],
+): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const query of lists) {
+    const { apiVersion, kind, namespace } = query;
+    const place = namespace === undefined ? '' : ` in ${namespace}`;
+    const found = await kubernetes.list(query);
+    checks.push({
+      name: `${cluster}: list ${kind}`,
+      verdict: listVerdict(found, `${kind} of ${apiVersion}${place}`),
+      fix: `grant list of ${kind} of ${apiVersion}${place} to this identity, or change the spec that names it`,
+    });
+  }
+  return checks;
+}
+
+/** What is refused, or served by nobody, is wrong; what did not answer is not known. */
+function listVerdict(found: Reading<ObjectList<KubeObject>>, what: string): Verdict {
+  if (found.kind === 'read') return pass(`this identity may list ${what}; there are ${found.value.items.length}`);
+  if (found.why === 'denied') return fail('Denied', `this identity may not list ${what}`);
+  return found.why === 'not-served' ? fail('NotServed', found.message) : found;
 }
 
 /** Shadow needs no write verb at all: that it has none is as it should be. */

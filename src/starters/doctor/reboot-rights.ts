@@ -1,4 +1,4 @@
-import type { AccessReview } from '../../activities/kubernetes/port.ts';
+import type { AccessReview, ListQuery } from '../../activities/kubernetes/port.ts';
 import type { Mode } from '../../domain/core/mode.ts';
 import { fail, pass } from '../../domain/core/verdict.ts';
 import { lockName } from '../../domain/node-reboot/by-hand.ts';
@@ -11,8 +11,8 @@ import { clusterConfigs } from './needs.ts';
 import type { Rights } from './release-rights.ts';
 
 /**
- * What reboots must be allowed to do in their cluster; the same as deploy/node-reboot grants, where every gate is on. Not in
- * it is what gates of the spec's own list: only the cluster knows how their kinds are addressed.
+ * What reboots must be allowed to do in their cluster; the same as deploy/node-reboot grants, where every gate is on. What gates
+ * of the spec's own list is apart: only the cluster knows how their kinds are addressed.
  */
 export function rebootRights({ gates, incumbents }: Pick<NodeRebootSpec, 'gates' | 'incumbents'>): Rights {
   const { namespace, name } = lockName;
@@ -81,15 +81,25 @@ export function rebootClusterNeeds(
         mode: mode ?? (here.some((spec) => spec.mode === 'Enforce') ? 'Enforce' : 'Shadow'),
         read: unique(rights.flatMap(({ read }) => read)),
         write: unique(rights.flatMap(({ write }) => write)),
+        lists: unique(here.flatMap(customLists)),
         manifests,
       },
     ];
   });
 }
 
+/** What gates of the spec's own list. */
+function customLists({ gates }: NodeRebootSpec): ListQuery[] {
+  return gates.custom.flatMap(({ resource }) => {
+    if (resource === undefined) return [];
+    const { apiVersion, kind, namespace } = resource;
+    return [{ apiVersion, kind, ...(namespace === undefined ? {} : { namespace }) }];
+  });
+}
+
 /** Several specs ask for the same. */
-function unique(reviews: readonly AccessReview[]): AccessReview[] {
-  return [...new Map(reviews.map((review) => [JSON.stringify(review), review])).values()];
+function unique<T>(asked: readonly T[]): T[] {
+  return [...new Map(asked.map((one) => [JSON.stringify(one), one])).values()];
 }
 
 /** The clusters that specs name and the configuration lacks. */

@@ -14,7 +14,13 @@ import {
   nodeRights,
   releaseRights,
 } from '../../../src/starters/doctor/release-rights.ts';
-import { rebootClusterNeeds, rebootConfigCheck, rebootRights } from '../../../src/starters/doctor/reboot-rights.ts';
+import { kubernetesChecks } from '../../../src/starters/doctor/kubernetes-checks.ts';
+import {
+  rebootClusterNeeds,
+  rebootCommandChecks,
+  rebootConfigCheck,
+  rebootRights,
+} from '../../../src/starters/doctor/reboot-rights.ts';
 import { flowClusterNeeds, flowRights } from '../../../src/starters/doctor/flow-rights.ts';
 import { skewVerdict } from '../../../src/starters/doctor/temporal-checks.ts';
 import { versionChecks } from '../../../src/starters/doctor/version-checks.ts';
@@ -23,6 +29,7 @@ import { searchAttributes } from '../../../src/starters/temporal/search-attribut
 import { readWorkerConfig } from '../../../src/worker/config.ts';
 import { releaseSearchAttributes } from '../../../src/workflows/release/search-attributes.ts';
 import { exampleInput } from '../../domain/keycloak-flow/world.ts';
+import { startApiServer, status } from '../../doubles/api-server.ts';
 import { SEARCH_ATTRIBUTES } from '../../lab/parts/temporal.ts';
 import { releaseStatus } from './release-status.ts';
 import { runCli, stackTraceIn } from './run-cli.ts';
@@ -231,6 +238,51 @@ describe('reboots', () => {
     ]);
   });
 
+  test('list the kinds of their own gates, and say of each whether they may and whether there is one', async () => {
+    const gate = (kind: string, apiVersion: string) => ({
+      ...{ name: kind.toLowerCase(), resource: { apiVersion, kind, namespace: 'shop' } },
+      ...{ jsonPath: '.status.phase', equals: 'Ready', results: 1 },
+    });
+    const custom = [gate('ConfigMap', 'v1'), gate('Pod', 'v1'), gate('CephCluster', 'ceph.rook.io/v1')];
+    const server = await startApiServer({});
+    server.fault = ({ url }) =>
+      url.includes('/pods') ? { kind: 'answer', ...status(403, 'Forbidden', 'no') } : undefined;
+    try {
+      const config = {
+        ...(await readWorkerConfig(undefined)),
+        clusters: { default: { kubeconfig: server.kubeconfig() } },
+      };
+      const [needs] = rebootClusterNeeds(config, [spec({ gates: { custom } }), spec({ gates: { custom } })], undefined);
+      const checks = needs === undefined ? [] : await kubernetesChecks(needs);
+      const lists = checks.filter(({ name }) => name.includes(': list '));
+      expect(
+        lists.map(({ name, verdict }) => [name, verdict.kind, 'reason' in verdict ? verdict.reason : null]),
+      ).toEqual([
+        ['cluster default: list ConfigMap', 'pass', null],
+        ['cluster default: list Pod', 'fail', 'Denied'],
+        ['cluster default: list CephCluster', 'fail', 'NotServed'],
+      ]);
+      expect(lists[1]?.fix).toContain('grant list of Pod of v1 in shop');
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('need the command that they name, and are told which there are', async () => {
+    const config = await readWorkerConfig(undefined);
+    const bmc = { run: ['/usr/local/bin/power-cycle', '{node}'] as [string, ...string[]], timeout: 60_000 };
+    const nodeReboot = { hostImage: 'busybox', commands: { bmc }, prometheus: {}, etcd: {} };
+    const named = (command: string) => [spec({ method: { command } })];
+    expect(rebootCommandChecks({ ...config, nodeReboot }, named('bmc'))).toMatchObject([{ verdict: { kind: 'pass' } }]);
+    expect(rebootCommandChecks({ ...config, nodeReboot }, named('talos'))).toMatchObject([
+      { verdict: { kind: 'fail', message: expect.stringContaining('has bmc') as string } },
+    ]);
+    expect(rebootCommandChecks(config, named('bmc'))).toMatchObject([
+      { verdict: { message: expect.stringContaining('has none') as string } },
+    ]);
+    expect(rebootCommandChecks(config, [spec()])).toEqual([]);
+  });
+
   test('need an image for the pods on hosts', async () => {
     const config = await readWorkerConfig(undefined);
     expect(rebootConfigCheck(config)).toMatchObject({
@@ -238,7 +290,8 @@ describe('reboots', () => {
       fix: expect.stringContaining('hostImage') as string,
     });
     expect(
-      rebootConfigCheck({ ...config, nodeReboot: { hostImage: 'busybox', commands: {}, prometheus: {}, etcd: {} } }).verdict.kind,
+      rebootConfigCheck({ ...config, nodeReboot: { hostImage: 'busybox', commands: {}, prometheus: {}, etcd: {} } })
+        .verdict.kind,
     ).toBe('pass');
   });
 });
