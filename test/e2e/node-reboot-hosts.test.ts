@@ -33,6 +33,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   stage.told.length = 0;
+  stage.deaf(false);
 });
 
 /** Nothing of a test is left to the next one, as a person would put it right. */
@@ -206,6 +207,22 @@ test('NR-66 NR-89 a campaign that is terminated leaves lock and cordon, and a ne
   await campaign.until('n1 is done', (s) => reboot(s, 'n1') === 'done' && s.turn === null);
   expect(hosts.asked('n1')).toBe(before + 1);
   expect(await cordoned('n1')).toBe(false);
+});
+
+test('NR-70 a node that hangs is watched on while nobody takes its page, and goes no further before somebody has', async () => {
+  hosts.setSentinel('n1', wish);
+  hosts.setFaults('n1', { returns: 'power-button' });
+  stage.deaf(true);
+  const at = await apply({ approval: 'None', nodes: ['n1'], returnTimeout: '3s' });
+  const hung = await at.until('it hangs', (s) => s.phase === 'Hung');
+  expect(hung.waiting?.next).toContain('Nobody has taken the page Hung yet');
+  await waitFor('the lock says so', async () => (await stage.lock())['reason']?.includes('hangs') === true);
+  hosts.pressPower('n1');
+  await at.until('its return is seen', (s) => s.turn?.phase === 'Checking' && s.waiting?.reason === 'PageUndelivered');
+  expect(await cordoned('n1')).toBe(true);
+  stage.deaf(false);
+  await at.until('n1 is done', (s) => reboot(s, 'n1') === 'done' && s.turn === null);
+  expect(stage.told.map((said) => said.what)).toEqual(['Hung']);
 });
 
 test('NR-59 a node that is not Ready for a moment is watched anew for as long as it must be Ready', async () => {

@@ -33,6 +33,8 @@ export interface RebootStage {
   readonly kubernetes: KubernetesClient;
   /** What people were told. */
   readonly told: Notification[];
+  /** From now on nobody takes what is told, or somebody does again. */
+  deaf(is: boolean): void;
   /** @param name of the campaign [one of its own] */
   apply(spec?: Partial<NodeRebootSpecInput>, name?: string): Promise<Campaign>;
   lock(): Promise<Readonly<Record<string, string>>>;
@@ -76,12 +78,20 @@ export async function openRebootStage(lab: Lab, nodes: readonly string[], image:
   });
 
   const told: Notification[] = [];
+  let isDeaf = false;
   const client = new Client({ connection: await Connection.connect({ address: env.temporalAddress }) });
   const activities = {
     ...createApprovalActivities(),
     ...createNotifyActivities({
       notifiers: [
-        { name: 'test', notify: (said) => Promise.resolve({ kind: 'delivered' as const, ...note(told, said) }) },
+        {
+          name: 'test',
+          notify: (said) => {
+            if (isDeaf) return Promise.resolve({ kind: 'refused', message: 'nobody is there' });
+            told.push(said);
+            return Promise.resolve({ kind: 'delivered' });
+          },
+        },
       ],
       signal: () => new AbortController().signal,
     }),
@@ -107,6 +117,9 @@ export async function openRebootStage(lab: Lab, nodes: readonly string[], image:
     lab,
     kubernetes,
     told,
+    deaf: (is) => {
+      isDeaf = is;
+    },
     async apply(overrides = {}, name = `c-${randomUUID().slice(0, 8)}`) {
       const spec = nodeRebootSpec.parse({
         mode: 'Enforce',
@@ -147,11 +160,6 @@ export async function openRebootStage(lab: Lab, nodes: readonly string[], image:
       await lab.stop();
     },
   };
-}
-
-function note(told: Notification[], said: Notification): object {
-  told.push(said);
-  return {};
 }
 
 function campaign(name: string, handle: WorkflowHandle<typeof nodeRebootWorkflow>): Campaign {
