@@ -187,6 +187,17 @@ describe('the turn of a node', () => {
     expect(campaign.state.visit?.personNext).toBe('another boot');
   });
 
+  test('a node that was told to reboot and is taken over by a person is not told again unasked', () => {
+    const campaign = new Campaign({ approval: 'None' }).at('Returning', { rebootAt: NOW });
+    campaign.take({ of: 'awaitReturn', outcome: 'didNothing', message: 'the reboot did nothing' });
+    campaign.pages();
+    campaign.act('releaseLock', { node: 'n1' });
+    campaign.take({ of: 'releaseLock', message: 'the lock is released' });
+    campaign.now += 2 * 60_000;
+    campaign.next();
+    expect(campaign.sees(observation(['n1']))).toMatchObject({ do: 'wait', for: { kind: 'approval' } });
+  });
+
   test('NR-64 a second node that fails leaves the third untouched', () => {
     const campaign = new Campaign({ approval: 'None' }).at('Checking', { rebootAt: NOW, bootedAs: 'n1-boot-2' });
     campaign.take({ of: 'checkNode', verdict: fail('WrongKernel', 'no'), kernel: '6.12' });
