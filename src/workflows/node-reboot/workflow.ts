@@ -137,7 +137,10 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
   }
 
   describe();
-  void deliverPages();
+  // The cancellation of the workflow itself is heard by what follows.
+  void deliverPages().catch((error: unknown) => {
+    if (!isCancellation(error)) throw error;
+  });
   for (;;) {
     // Nothing is awaited between looking and ending: what was accepted meanwhile would be lost.
     if (continuing()) {
