@@ -55,16 +55,11 @@ const node = (name: string) =>
   kube<{
     metadata: { annotations?: Record<string, string> };
     spec: { unschedulable?: boolean };
-    status: {
-      nodeInfo: { bootID: string; kernelVersion: string };
-      conditions: { type: string; status: string }[];
-    };
+    status: { nodeInfo: { bootID: string; kernelVersion: string } };
   }>(stage.lab.env, 'GET', `/api/v1/nodes/${name}`);
 const patch = (name: string, body: object) =>
   kube(stage.lab.env, 'PATCH', `/api/v1/nodes/${name}`, { body, contentType: 'application/merge-patch+json' });
 const reboot = (status: NodeRebootStatus, name: string) => status.nodes.find((one) => one.node === name)?.reboot;
-const isReady = async (name: string) =>
-  (await node(name)).status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 const cordoned = async (name: string) => (await node(name)).spec.unschedulable === true;
 
 /** A person was told of this, and of nothing else. */
@@ -223,20 +218,6 @@ test('NR-70 a node that hangs is watched on while nobody takes its page, and goe
   stage.deaf(false);
   await at.until('n1 is done', (s) => reboot(s, 'n1') === 'done' && s.turn === null);
   expect(stage.told.map((said) => said.what)).toEqual(['Hung']);
-});
-
-test('NR-59 a node that is not Ready for a moment is watched anew for as long as it must be Ready', async () => {
-  const readyHold = 4_000;
-  hosts.setSentinel('n1', wish);
-  const at = await apply({ approval: 'None', nodes: ['n1'], readyHold: '4s' });
-  await at.until('it is checked', (s) => s.turn?.phase === 'Checking');
-  hosts.setFaults('n1', { notReady: true });
-  await waitFor('the node is seen not to be Ready', async () => !(await isReady('n1')));
-  const readyAgainFrom = Date.now();
-  hosts.setFaults('n1', {});
-  await waitFor('it is uncordoned', async () => !(await cordoned('n1')));
-  expect(Date.now() - readyAgainFrom).toBeGreaterThanOrEqual(readyHold);
-  await at.until('n1 is done', (s) => reboot(s, 'n1') === 'done' && s.turn === null);
 });
 
 test('a kernel goes from host to host: each is proven to run it, and the next one goes after another yes', async () => {

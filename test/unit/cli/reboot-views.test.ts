@@ -174,6 +174,13 @@ describe('a plan of reboots', () => {
     expect(view).toMatch(/n2 +none/);
   });
 
+  test('NR-92 warns of the node by way of which people reach the cluster, and of no other', () => {
+    const plan = planOf(['n1', 'n2'], { remoteAccess: ['n2'] });
+    const view = campaignPlanView({ kind: 'NodeReboot', name: 'control-plane', ...plan });
+    expect(view).toMatch(/2\. n2: .*\n.*\n +note: remote access goes by way of node n2, and drops until it is back/);
+    expect(view.match(/remote access/g)).toHaveLength(1);
+  });
+
   test('lets none start before its window, nor before the checks and the pause after the one before it', () => {
     const window = { from: '22:00', to: '04:00', timeZone: 'Etc/UTC' };
     const { nodes } = planOf(['n1', 'n2'], { windows: [window], readyHold: '2m', releaseDelay: '30m' });

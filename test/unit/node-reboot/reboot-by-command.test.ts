@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKubernetes } from '../../../src/activities/kubernetes/create.ts';
 import type { KubernetesClient } from '../../../src/activities/kubernetes/port.ts';
+import { holdLock } from '../../../src/activities/node-reboot/lock.ts';
 import { rebootByCommand } from '../../../src/activities/node-reboot/reboot-by-command.ts';
-import { cordonMark } from '../../../src/domain/node-reboot/by-hand.ts';
+import { cordonMark, lockName } from '../../../src/domain/node-reboot/by-hand.ts';
+import { lockData } from '../../../src/domain/node-reboot/lock.ts';
 import { formatMark } from '../../../src/domain/node-reboot/node.ts';
 import { rebootCommandSchema } from '../../../src/domain/node-reboot/reboot-command.ts';
 import { newVisit } from '../../../src/domain/node-reboot/visit.ts';
@@ -62,7 +64,7 @@ function tell(
     '{address}',
     '{bootId}',
   ];
-  const bmc = rebootCommandSchema.parse({ run, timeout: '1s' });
+  const bmc = { ...rebootCommandSchema.parse({ run }), timeout: 400 };
   const absent = rebootCommandSchema.parse({ run: ['/nonexistent/power-cycle'] });
   const now = () => (late ? NOW + 61_000 : NOW);
   return rebootByCommand(port, { name, commands: { bmc, absent } }, record, wasThere, NOW + 60_000, now, signal);
@@ -98,7 +100,7 @@ describe('a boot is told to end by a command', () => {
     await node();
     expect(await tell('sleep 5')).toMatchObject({
       outcome: 'unknown',
-      message: expect.stringContaining('1 s') as string,
+      message: expect.stringContaining('0.4 s') as string,
     });
     expect(calls()).toHaveLength(1);
   });
@@ -117,5 +119,30 @@ describe('a boot is told to end by a command', () => {
     for (const name of ['absent', 'talos', 'bmc'])
       expect(await tell('', { name })).toMatchObject({ outcome: 'refused' });
     expect(calls()).toEqual([]);
+  });
+});
+
+describe('whether an earlier try may have run it', () => {
+  const earlier = { ...record, visit: { ...visit, phase: 'LastCheck' as const } };
+  const intended = { ...record, visit: { ...visit, step: visit.step + 1 } };
+
+  beforeEach(async () => {
+    const metadata = lockName;
+    const lock = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: lockData(earlier) };
+    expect(await port.create(lock, { fieldManager: 'test' })).toMatchObject({ kind: 'written' });
+  });
+
+  test('NR-47 of two workers that try at once one knows that it is the first', async () => {
+    const held = await Promise.all([1, 2].map(() => holdLock(port, intended, signal)));
+    expect(held.filter((one) => one.ok && !one.wasThere)).toHaveLength(1);
+    expect(held.every(({ ok }) => ok)).toBe(true);
+  });
+
+  test('NR-47 a worker that does not hear whether its intent was written takes it for that of another', async () => {
+    let lost = 0;
+    server.fault = ({ method }) => (method === 'PATCH' && lost++ === 0 ? { kind: 'drop-reply' } : undefined);
+    expect(await holdLock(port, intended, signal)).toEqual({ ok: true, wasThere: true });
+    server.fault = undefined;
+    expect(await holdLock(port, intended, signal)).toEqual({ ok: true, wasThere: true });
   });
 });

@@ -85,6 +85,16 @@ describe("the worker's configuration", () => {
   test.each<[string, string | Uint8Array, RegExp]>([
     ['a tab', 'clusters:\n\tdefault: {}\n', /^2:1: /],
     ['a duplicate', 'listen: a\nlisten: b\n', /^2:1: .*listen/],
+    [
+      'a reboot command that is found by its name alone',
+      'nodeReboot: { hostImage: x, commands: { bmc: { run: [ssh, "{node}"] } } }\n',
+      /nodeReboot\.commands\.bmc\.run\[0\]: expected the absolute path of a program/,
+    ],
+    [
+      'a reboot command that wants what nobody knows',
+      'nodeReboot: { hostImage: x, commands: { bmc: { run: [/usr/bin/ssh, "{host}"] } } }\n',
+      /nodeReboot\.commands\.bmc\.run\[1\]: nothing is filled in for \{host\}; there are \{node\}, \{address\}, \{bootId\}/,
+    ],
     ['a second document', 'listen: 127.0.0.1:0\n---\nlisten: 127.0.0.1:1\n', /^3:1: .*expected one document/],
     ['a list', '- a\n', /^1:1: /],
     ['bytes that are no text', Uint8Array.of(0x61, 0xff), /^1:2: .*expected UTF-8/],

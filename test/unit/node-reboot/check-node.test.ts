@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { createKubernetes } from '../../../src/activities/kubernetes/create.ts';
+import { checkNode, type ReadyProgress } from '../../../src/activities/node-reboot/watch-node.ts';
+import { newVisit } from '../../../src/domain/node-reboot/visit.ts';
+import { startApiServer } from '../../doubles/api-server.ts';
+import { before, HOUR, MINUTE, NOW, spec } from '../../domain/node-reboot/world.ts';
+import { waitFor } from '../../lab/wait.ts';
+
+test('NR-59 a node that is not Ready for a moment must be Ready for the whole time anew', async () => {
+  const server = await startApiServer({});
+  const port = await createKubernetes({ name: 'double', kubeconfig: server.kubeconfig() });
+  const manager = { fieldManager: 'test' };
+  const status = (ready: boolean) => ({
+    nodeInfo: { bootID: 'n1-boot-2', kernelVersion: '6.14' },
+    capacity: { memory: '16Gi' },
+    conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+  });
+  const ref = { apiVersion: 'v1', kind: 'Node', name: 'n1' };
+  const isReady = (ready: boolean) => port.patch(ref, { status: status(ready) }, { ...manager, type: 'merge' });
+  await port.create({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, status: status(true) }, manager);
+
+  const nobody = { kubernetes: () => port, prometheus: () => null, etcd: () => null, hostImage: 'busybox' };
+  const dependencies = { ...nobody, holderRun: () => Promise.resolve('running' as const) };
+  const visit = { ...newVisit('n1', 'libc6', null, NOW), phase: 'Checking' as const, before, bootedAs: 'n1-boot-2' };
+  const record = { campaign: 'control-plane', run: 'run-1', visit, reason: '' };
+  const step = { spec: spec({ readyHold: '2m' }), record, deadline: NOW + HOUR };
+  let now = NOW;
+  let readySince: number | null | undefined;
+  const progress = (at: ReadyProgress) => {
+    readySince = at.readySince;
+  };
+  const end = new AbortController();
+  const context = { signal: end.signal, resumed: undefined, progress };
+  const checking = checkNode(dependencies, port, step, () => now, context);
+  try {
+    await waitFor('it is counted', () => readySince === NOW, 5_000);
+    now += MINUTE;
+    await isReady(false);
+    await waitFor('the count is over', () => readySince === null, 5_000);
+    now += 2 * MINUTE;
+    await isReady(true);
+    await waitFor('it is counted anew', () => readySince === now, 5_000);
+    // Only then would its host be asked.
+    expect(server.requests.filter(({ method, url }) => method === 'POST' && url.includes('/pods'))).toEqual([]);
+  } finally {
+    end.abort(new Error('the test is over'));
+    await expect(checking).rejects.toThrow('the test is over');
+    await port.close();
+    await server.stop();
+  }
+});
