@@ -47,6 +47,7 @@ describe.skipIf(why !== null)(`nodes that really reboot${why === null ? '' : ` (
     }
     await campaign.until('nothing to do', (s) => s.phase === 'Idle');
     expect(await stage.lock()).toEqual({});
+    await waitFor('no pod on a host is left', async () => (await stage.hostPods()).length === 0);
     for (const [index, name] of nodes.names.entries()) {
       const { spec, status } = await node(name);
       expect(spec.unschedulable).toBeUndefined();

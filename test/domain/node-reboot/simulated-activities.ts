@@ -35,6 +35,8 @@ export interface ActivityDecisions {
   readonly judgeReboot: typeof judgeReboot;
   readonly judgeReturn: typeof judgeReturn;
   readonly judgeUncordon: typeof judgeUncordon;
+  /** @param intended whether the intent to reboot stood in the lock before this try */
+  readonly mayHaveRun: (intended: boolean) => boolean;
 }
 
 export const shippedActivities: ActivityDecisions = {
@@ -45,6 +47,7 @@ export const shippedActivities: ActivityDecisions = {
   judgeReboot,
   judgeReturn,
   judgeUncordon,
+  mayHaveRun: (intended) => intended,
 };
 
 /** What a campaign's worker has at hand. */
@@ -119,6 +122,10 @@ function* underLock(around: Surroundings, command: UnderLock): Activity {
   if (!cluster.writeLock(reading.value.resourceVersion, decide.lockData(record)))
     return yield* underLock(around, command);
   yield;
+  // The decision of rebootByCommand: an intent that stood there before may be one that was carried out.
+  if (command.do === 'reboot' && 'command' in around.spec.method && decide.mayHaveRun(intended)) {
+    return { of: 'reboot', outcome: 'unknown', message: 'an earlier try may have run it' };
+  }
   return yield* onNode(around, command);
 }
 
@@ -172,12 +179,14 @@ function* onNode(around: Surroundings, command: OnNode): Activity {
         : { of: 'drain', outcome: 'drained', message: 'it is empty' };
     case 'reboot': {
       const before = visit.before?.bootId ?? '';
-      const told = cluster.pods.has(`${node.name}/${before}`);
+      const byCommand = 'command' in spec.method;
+      const told = !byCommand && cluster.pods.has(`${node.name}/${before}`);
       const judged = decide.judgeReboot(nodeReading(cluster, visit.node), record, told, command.deadline, cluster.now);
       if (judged.kind === 'done') return { of: 'reboot', outcome: 'sent', message: judged.message };
       if (judged.kind !== 'write') return { of: 'reboot', outcome: judged.kind, message: judged.message };
       around.before({ what: 'reboot', node, record });
-      cluster.tellReboot(node.name, before);
+      if (byCommand) cluster.tellByCommand(node.name, before);
+      else cluster.tellReboot(node.name, before);
       yield;
       return { of: 'reboot', outcome: 'sent', message: 'it was told' };
     }

@@ -112,16 +112,27 @@ export class SimulatedCluster {
 
   /** The host is told to reboot: by the pod on it, which compares the boot first. */
   tellReboot(name: string, bootBefore: string): void {
-    const node = this.node(name);
     const pod = `${name}/${bootBefore}`;
     if (this.pods.has(pod)) return;
     this.pods.add(pod);
+    this.tellByCommand(name, bootBefore);
+  }
+
+  /** The same from elsewhere, each time that it is done. */
+  tellByCommand(name: string, bootBefore: string): void {
+    const node = this.node(name);
     this.reboots.push({ node: name, boot: node.boot });
     if (node.up && bootId(node) === bootBefore) goDown(node, this.now);
   }
+
+  /** Whether anybody has told this boot to end, in whatever way. */
+  wasTold(name: string, boot: string): boolean {
+    if (this.pods.has(`${name}/${boot}`)) return true;
+    return this.reboots.some((one) => one.node === name && bootId({ name, boot: one.boot }) === boot);
+  }
 }
 
-export function bootId(node: SimulatedNode): string {
+export function bootId(node: Pick<SimulatedNode, 'name' | 'boot'>): string {
   return `${node.name}-boot-${node.boot}`;
 }
 

@@ -99,6 +99,8 @@ export function noCoverage(): Coverage {
 }
 
 export interface Story {
+  /** Nodes are told by a command of the worker, which leaves nothing behind that shows it [by a pod, which does]. */
+  readonly byCommand?: boolean;
   readonly approval: NodeRebootSpecInput['approval'];
   /** Which nodes want a reboot at the beginning, and what it will come to. */
   readonly wishes: readonly boolean[];
@@ -164,6 +166,7 @@ class Simulation {
       neverFirst: ['n2'],
       kernelFloor: '6.13',
       approval: this.story.approval,
+      ...(this.story.byCommand === true ? { method: { command: 'bmc' } } : {}),
     });
     const run = this.#newRun();
     return { name, spec, run, state: initialState(name, run, spec), work: null, ended: false };
@@ -390,7 +393,7 @@ class Simulation {
 
   #checkUncordon(node: SimulatedNode, bootBefore: string): void {
     this.coverage.uncordons += 1;
-    const told = this.cluster.pods.has(`${node.name}/${bootBefore}`);
+    const told = this.cluster.wasTold(node.name, bootBefore);
     if (told && bootId(node) === bootBefore) {
       this.#broken('a proven boot', `${node.name} is uncordoned and runs the boot that was told to end`);
     }
