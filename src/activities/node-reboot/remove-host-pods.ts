@@ -1,7 +1,6 @@
 import { hostPods } from '../../domain/node-reboot/pod.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { removeHostPod, type PodObject } from './host-pod.ts';
-import { answered } from './lock.ts';
 import { readNode } from './nodes.ts';
 import { isRebootPod, rebootPodName } from './reboot.ts';
 
@@ -11,7 +10,8 @@ const leftAfterMs = 5 * 60_000;
 /**
  * Removes the one-shot pods that are of no more use when the turn of a node ends: those that told its earlier boots to end,
  * and those with which a worker that has died had asked any host. The one that told the boot which still runs to end stays,
- * so that this boot is not told a second time. What cannot be read or removed stays until the end of another turn.
+ * so that this boot is not told a second time. What cannot be read or removed stays until the end of another turn: the
+ * release of the lock does not wait for it.
  */
 export async function removeHostPods(
   port: KubernetesPort,
@@ -19,12 +19,12 @@ export async function removeHostPods(
   clock: () => number,
   signal: AbortSignal,
 ): Promise<void> {
-  const seen = await answered(() => readNode(port, node, signal), signal);
+  const seen = await readNode(port, node, signal);
   if (seen.kind === 'unmeasured') return;
   const stays = rebootPodName(node, seen.value.node.bootId);
   const { namespace, label, value } = hostPods;
   const query = { apiVersion: 'v1', kind: 'Pod', namespace, labelSelector: `${label}=${value}` };
-  const found = await answered(() => port.list<PodObject>(query, { signal }), signal);
+  const found = await port.list<PodObject>(query, { signal });
   if (found.kind === 'unmeasured') return;
   for (const { metadata, spec } of found.value.items) {
     const { name, creationTimestamp = '' } = metadata;

@@ -57,7 +57,7 @@ export type CommandLine =
 
 const nodeName = z.string().regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/);
 const address = z.union([z.ipv4(), z.ipv6()]);
-const bootId = z.string().regex(/^[0-9a-f-]{8,64}$/);
+const bootId = z.string().regex(/^[0-9a-f][0-9a-f-]{7,63}$/);
 
 /**
  * Fills a command in. What comes from the cluster is checked first, so that none of it is taken for an option.

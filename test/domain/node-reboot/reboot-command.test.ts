@@ -28,6 +28,7 @@ describe('a reboot command', () => {
     ['a name that is an option', { ...target, node: '-oProxyCommand=x' }, 'bmc', '{node}'],
     ['a name with a space', { ...target, node: 'n1 n2' }, 'bmc', '{node}'],
     ['a boot id that is none', { ...target, bootId: '$(reboot)' }, 'bmc', '{bootId}'],
+    ['a boot id that is an option', { ...target, bootId: '-abcdef0' }, 'bmc', '{bootId}'],
     ['an address that is a name', { ...target, address: '-oProxyCommand=x' }, 'ssh', '{address}'],
     ['no address at all', { ...target, address: null }, 'ssh', '{address}'],
   ])('is not filled in with %s', (_, odd, name, missing) => {
