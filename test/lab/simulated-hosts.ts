@@ -44,6 +44,8 @@ interface Host {
   readonly name: string;
   bootId: string;
   up: boolean;
+  /** It is on its way up. */
+  booting: boolean;
   kernel: string;
   memoryMi: number;
   sentinel: readonly string[] | null;
@@ -100,7 +102,7 @@ export async function simulateHosts(
   const hosts = new Map<string, Host>();
   for (const name of names) {
     hosts.set(name, {
-      ...{ name, bootId: randomUUID(), up: true, kernel, memoryMi: 16_384 },
+      ...{ name, bootId: randomUUID(), up: true, booting: false, kernel, memoryMi: 16_384 },
       ...{ sentinel: null, faults: noFaults, asked: 0, boots: 1 },
     });
     await kube(env, 'POST', '/api/v1/nodes', { body: nodeObject(name) });
@@ -191,6 +193,9 @@ export async function simulateHosts(
   }
 
   async function boot(host: Host): Promise<void> {
+    // A second press of the button would be a second boot, some time after the first.
+    if (host.booting) return;
+    host.booting = true;
     await new Promise((resolve) => setTimeout(resolve, host.faults.bootMs));
     const { kernel: other, memoryMi, keepsSentinel, rebootsAgainAfterMs } = host.faults;
     const wanted = host.sentinel?.find((name) => name.startsWith('linux-image-'))?.slice('linux-image-'.length);
@@ -200,6 +205,7 @@ export async function simulateHosts(
     host.bootId = randomUUID();
     host.boots += 1;
     host.up = true;
+    host.booting = false;
     await quietly(() => beat(host));
     if (rebootsAgainAfterMs === 0) return;
     host.faults = { ...host.faults, rebootsAgainAfterMs: 0 };
