@@ -8,6 +8,8 @@ import { startLab } from '../lab/lab.ts';
 import { simulateHosts, type SimulatedHosts } from '../lab/simulated-hosts.ts';
 import { waitFor } from '../lab/wait.ts';
 import { shippedYaml } from '../unit/shipped/manifests.ts';
+import { fillNode } from './pods-of-a-node.ts';
+import { beginCosts, costsSince } from './reboot-costs.ts';
 import { openRebootStage, type Campaign, type RebootStage } from './reboot-stage.ts';
 
 /** What real nodes cannot be made to do at will, on hosts that are played; everything else is real. */
@@ -257,4 +259,19 @@ test('NR-12 a lock that is missing is no free one', async () => {
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: lockName.name } },
   });
   await at.until('n1 is done', (s) => reboot(s, 'n1') === 'done' && s.turn === null);
+});
+
+test('a reboot of a node with ten pods costs at most 150 requests and 400 events of history', async () => {
+  const { env } = stage.lab;
+  await fillNode(env, names, 'n1', 10);
+  for (const name of ['n1', 'n2']) hosts.setSentinel(name, wish);
+  const at = await apply({ gates: {}, interval: '15m' });
+  await at.until('n1 is offered', (s) => s.waiting?.next.includes('--node n1 ') === true);
+  const since = await beginCosts(env, at.handle);
+  await at.approve('n1');
+  await at.until('n2 is offered', (s) => s.waiting?.next.includes('--node n2 ') === true);
+  const { requests, events } = await costsSince(env, at.handle, since);
+  expect(requests.filter(({ what }) => what === 'create pods/eviction')).toHaveLength(10);
+  expect(requests.length).toBeLessThanOrEqual(150);
+  expect(events.length).toBeLessThan(400);
 });

@@ -6,6 +6,7 @@ import { createApprovalActivities } from '../../src/activities/approval/verify-s
 import { createKubernetes } from '../../src/activities/kubernetes/create.ts';
 import type { KubernetesClient } from '../../src/activities/kubernetes/port.ts';
 import { createNodeRebootActivities } from '../../src/activities/node-reboot/create.ts';
+import type { NodeRebootActivities } from '../../src/activities/node-reboot/port.ts';
 import { createNotifyActivities } from '../../src/activities/notify/create.ts';
 import type { Notification } from '../../src/domain/core/notification.ts';
 import { lockName } from '../../src/domain/node-reboot/by-hand.ts';
@@ -63,8 +64,14 @@ export interface Campaign {
  * @param lab with Temporal and a control plane; it ends with the stage
  * @param nodes those of campaigns, in their order
  * @param image of one-shot pods and of workloads
+ * @param around what is done instead of an activity [that activity]
  */
-export async function openRebootStage(lab: Lab, nodes: readonly string[], image: string): Promise<RebootStage> {
+export async function openRebootStage(
+  lab: Lab,
+  nodes: readonly string[],
+  image: string,
+  around: (shipped: NodeRebootActivities) => NodeRebootActivities = (shipped) => shipped,
+): Promise<RebootStage> {
   const { env } = lab;
   const kubernetes = await createKubernetes({ name: 'default', kubeconfig: env.kubeconfig });
   for (const name of [lockName.namespace, hostPods.namespace]) {
@@ -95,13 +102,15 @@ export async function openRebootStage(lab: Lab, nodes: readonly string[], image:
       ],
       signal: () => new AbortController().signal,
     }),
-    ...createNodeRebootActivities({
-      kubernetes: (cluster) => (cluster === 'default' ? kubernetes : null),
-      holderRun: (name, run) => holderRun(client, name, run),
-      prometheus: () => null,
-      etcd: () => null,
-      hostImage: image,
-    }),
+    ...around(
+      createNodeRebootActivities({
+        kubernetes: (cluster) => (cluster === 'default' ? kubernetes : null),
+        holderRun: (name, run) => holderRun(client, name, run),
+        prometheus: () => null,
+        etcd: () => null,
+        hostImage: image,
+      }),
+    ),
   };
   const connection = await NativeConnection.connect({ address: env.temporalAddress });
   const workflowBundle = await bundleWorkflowCode({

@@ -94,7 +94,9 @@ async function awaitReport(
 ) {
   const giveUpAt = clock() + deadlineSeconds * 1_000;
   const what = `what host ${node} says of itself`;
-  for (;;) {
+  // A pod takes a second or so, before which there is nothing to see.
+  for (let lookMs = pauseMs; ; lookMs = 2 * pauseMs) {
+    await sleep(lookMs, signal);
     const found = await answered(() => port.get<PodObject>(podRef(name), { signal }), signal);
     if (found.kind === 'unmeasured') return found;
     const { state } = found.value.status?.containerStatuses?.[0] ?? {};
@@ -126,7 +128,6 @@ async function awaitReport(
         `the pod on node ${node} did not end in ${deadlineSeconds} s: ${why}`,
       );
     }
-    await sleep(pauseMs, signal);
   }
 }
 

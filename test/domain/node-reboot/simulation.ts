@@ -85,6 +85,8 @@ interface Ghost {
 /** Counts of what a story came to, so that a test can tell that it came to something. */
 export interface Coverage {
   steps: number;
+  /** The same by what the worker was at. */
+  stepsOf: Partial<Record<CampaignCommand['do'], number>>;
   cordons: number;
   reboots: number;
   uncordons: number;
@@ -95,7 +97,8 @@ export interface Coverage {
 }
 
 export function noCoverage(): Coverage {
-  return { steps: 0, cordons: 0, reboots: 0, uncordons: 0, finished: 0, stops: 0, adoptions: 0, ghostWrites: 0 };
+  const none = { cordons: 0, reboots: 0, uncordons: 0, finished: 0, stops: 0, adoptions: 0, ghostWrites: 0 };
+  return { steps: 0, stepsOf: {}, ...none };
 }
 
 export interface Story {
@@ -296,13 +299,15 @@ class Simulation {
       if (state.adopting !== null && campaign.state.adopting === null) this.coverage.adoptions += 1;
       campaign.state = state;
       if (command.do === 'done') {
+        this.#count(command);
         campaign.ended = true;
         this.runs.set(campaign.run, 'ended');
         return;
       }
       campaign.work = { command, activity: perform(this.#around(campaign), command) };
-      return;
+      return this.#count(command);
     }
+    this.#count(campaign.work.command);
     const next = campaign.work.activity.next();
     if (next.done !== true) return;
     campaign.work = null;
@@ -310,6 +315,11 @@ class Simulation {
     const wasStopped = campaign.state.stopped !== null;
     campaign.state = this.decisions.apply(campaign.state, next.value, this.cluster.now);
     if (!wasStopped && campaign.state.stopped !== null) this.coverage.stops += 1;
+  }
+
+  #count({ do: what }: CampaignCommand): void {
+    const { stepsOf } = this.coverage;
+    stepsOf[what] = (stepsOf[what] ?? 0) + 1;
   }
 
   /** What a campaign has seen under the lock, as the world knows it. */
