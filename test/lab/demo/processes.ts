@@ -55,9 +55,13 @@ export async function startHoldfast(
 
 /** Why the worker is not there any more, with the end of its log; null while it runs. */
 export function whyNoWorker(stage: Stage): string | null {
-  const { id } = readProcess(stage.lab.dir, workerName(stage));
-  if (id !== null && isAlive(id)) return null;
-  return `the worker has ended\n${logTail(stage.lab.dir, workerName(stage))}`;
+  return whyWorkerEnded(stage.lab.dir, workerName(stage));
+}
+
+/** The same of a worker by the name of its process. @param dir folder of the lab */
+export function whyWorkerEnded(dir: string, name: string): string | null {
+  const { id } = readProcess(dir, name);
+  return id !== null && isAlive(id) ? null : `the worker has ended\n${logTail(dir, name)}`;
 }
 
 /** Answers for the health of fake pods. @returns its address */

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { createAbridger, shorten } from './abridge.ts';
 
 /** Who tells a line: the person at the keyboard, Holdfast, the system itself, or the demo's own look at that. */
-export type Voice = 'you' | 'holdfast' | 'cluster' | 'keycloak' | 'check';
+export type Voice = 'you' | 'holdfast' | 'cluster' | 'keycloak' | 'machine' | 'pager' | 'check';
 /** What a line means for the release. */
 export type Tone = 'plain' | 'good' | 'bad' | 'waits';
 
@@ -23,7 +23,15 @@ export interface Timeline {
 }
 
 const tones = { plain: null, good: 'green', bad: 'red', waits: 'yellow' } as const;
-const voices = { you: 'cyan', holdfast: 'bold', cluster: 'dim', keycloak: 'dim', check: 'dim' } as const;
+const voices = {
+  you: 'cyan',
+  holdfast: 'bold',
+  cluster: 'dim',
+  keycloak: 'dim',
+  machine: 'dim',
+  pager: 'red',
+  check: 'dim',
+} as const satisfies Record<Voice, string>;
 
 /**
  * A timeline on a stream; colour only where that is a terminal and NO_COLOR is not set.
