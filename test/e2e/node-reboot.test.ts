@@ -1,10 +1,14 @@
+import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
+import { lockName } from '../../src/domain/node-reboot/by-hand.ts';
 import { pushBusyboxImage } from '../lab/busybox-image.ts';
 import { kube } from '../lab/kube-api.ts';
 import { whyNoRebootNode } from '../lab/parts/node-precheck.ts';
-import { startLab } from '../lab/lab.ts';
+import { readProcesses } from '../lab/lab-process.ts';
+import { startLab, type Lab } from '../lab/lab.ts';
+import { isAlive } from '../lab/process-identity.ts';
 import { rebootNodesAt, type RebootNode, type RebootNodes } from '../lab/reboot-nodes.ts';
+import { startDemo } from '../lab/start-demo.ts';
 import { waitFor } from '../lab/wait.ts';
 import { openRebootStage, type RebootStage } from './reboot-stage.ts';
 
@@ -12,68 +16,63 @@ const why = whyNoRebootNode(0);
 const wish = ['libc6'];
 
 describe.skipIf(why !== null)(`nodes that really reboot${why === null ? '' : ` (${why})`}`, () => {
-  let stage: RebootStage;
+  let lab: Lab;
+  let stage: RebootStage | null = null;
   let nodes: RebootNodes;
 
   beforeAll(async () => {
-    const lab = await startLab({ parts: ['temporal', 'registry', 'reboot-nodes'], log: () => {} });
+    lab = await startLab({ parts: ['temporal', 'registry', 'reboot-nodes'], log: () => {} });
     nodes = rebootNodesAt(lab.env.dir);
-    stage = await openRebootStage(lab, nodes.names, await pushBusyboxImage(lab.env.registry));
   });
 
-  afterAll(() => stage.close());
+  afterAll(() => stage?.close() ?? lab.stop());
 
-  const node = (name: string) =>
-    kube<{ spec: { unschedulable?: boolean }; status: { nodeInfo: { bootID: string } } }>(
-      stage.lab.env,
-      'GET',
-      `/api/v1/nodes/${name}`,
+  const node = (name: string) => kube<{ spec: { unschedulable?: boolean } }>(lab.env, 'GET', `/api/v1/nodes/${name}`);
+
+  /** What of the demo is still in the lab. */
+  async function leftOvers(): Promise<string[]> {
+    const { items } = await kube<{ items: { metadata: { name: string } }[] }>(lab.env, 'GET', '/api/v1/namespaces');
+    const namespaces = items.map(({ metadata }) => metadata.name).filter((name) => name.startsWith(lockName.namespace));
+    const worker = readProcesses(lab.env.dir).filter(
+      ({ spec, id }) => /^worker-/.test(spec.name) && id !== null && isAlive(id),
     );
+    const folders = readdirSync(lab.env.dir).filter((name) => name.startsWith('demo-'));
+    const cordoned: string[] = [];
+    for (const name of nodes.names) if ((await node(name)).spec.unschedulable === true) cordoned.push(name);
+    const wishing = nodes.names.filter((name) => nodes.hasSentinel(name));
+    return [...namespaces, ...worker.map(({ spec }) => spec.name), ...folders, ...cordoned, ...wishing];
+  }
 
-  test('go one after the other, each approved by a person, and come back to work as another boot', async () => {
-    const before = nodes.names.map((name) => nodes.bootId(name));
-    for (const name of nodes.names) nodes.setSentinel(name, wish);
-    const campaign = await stage.apply();
-    for (const name of nodes.names) {
-      await campaign.approve(name);
-      await campaign.until(`${name} is out`, (s) => s.turn?.node === name && s.turn.phase === 'Returning');
-      expect(await stage.lock()).toMatchObject({ campaign: campaign.name, node: name });
-      const others = nodes.names.filter((other) => other !== name);
-      for (const other of others) expect((await node(other)).spec.unschedulable).toBeUndefined();
-      await campaign.until(
-        `${name} is done`,
-        (s) => s.turn === null && s.nodes.find((n) => n.node === name)?.reboot === 'done',
-      );
-    }
-    await campaign.until('nothing to do', (s) => s.phase === 'Idle');
-    expect(await stage.lock()).toEqual({});
-    await waitFor('no pod on a host is left', async () => (await stage.hostPods()).length === 0);
-    for (const [index, name] of nodes.names.entries()) {
-      const { spec, status } = await node(name);
-      expect(spec.unschedulable).toBeUndefined();
-      expect(status.nodeInfo.bootID).toBe(nodes.bootId(name));
-      expect(status.nodeInfo.bootID).not.toBe(before[index]);
-      expect(nodes.events(name).filter(({ event }) => event === 'asked')).toHaveLength(1);
-    }
-    expect(stage.told).toEqual([]);
-    await campaign.end();
+  test('the demo takes everything down when it is left with Ctrl-C in the middle', async () => {
+    const demo = startDemo(lab.env.dir, 'reboot');
+    await demo.says('ok: nobody holds the lock');
+    demo.interrupt();
+    expect(await demo.ended).toBe(130);
+    expect(demo.output()).not.toContain('DID NOT HAPPEN');
+    expect(await leftOvers()).toEqual([]);
   });
 
-  test('are drained as their disruption budgets let them, which may take a while', async () => {
-    const one = 'reboot-1';
-    const workload = await stage.workload('slow', { replicas: 2, startsOn: one, readyAfterSeconds: 5 });
-    nodes.setSentinel(one, wish);
-    const campaign = await stage.apply();
-    await campaign.approve(one);
-    await campaign.until(`${one} is done`, (s) => s.turn === null && reboot(s, one) === 'done');
-    expect((await workload.pods()).map(({ node }) => node)).not.toContain(one);
-    expect(await workload.fewestReady()).toBeGreaterThanOrEqual(1);
-    await workload.remove();
-    await campaign.end();
-  });
+  test('NR-4 NR-52 the demo shows a gate that blocks, approvals, proven reboots and a node that hangs, and leaves nothing', async () => {
+    const before = nodes.names.map((name) => reboots(name));
+    const demo = startDemo(lab.env.dir, 'reboot');
+    const code = await demo.ended;
+    const output = demo.output();
+    expect(code, output).toBe(0);
+    expect(output.match(/^ {2}seen .*$/gm)).toHaveLength(5);
+    for (const voice of ['you', 'holdfast', 'cluster', 'machine', 'pager', 'check']) {
+      expect(output).toMatch(new RegExp(`^ +\\d+\\.\\ds {2}${voice} +\\S`, 'm'));
+    }
+    expect(output).toMatch(/reboot-1 +wanted .*node reboot-3 is cordoned by somebody/);
+    expect(output).toContain('node reboot-3 hangs: ');
+    expect(output).not.toContain('\u001b');
+    expect(nodes.names.map((name) => reboots(name))).toEqual(before.map((count) => count + 1));
+    expect(await leftOvers()).toEqual([]);
+  }, 400_000);
 
   test('NR-65 are given back within five seconds when a drain that is blocked is cancelled', async () => {
     const one = 'reboot-1';
+    // After the demo, whose worker polls the same queues.
+    stage = await openRebootStage(lab, nodes.names, await pushBusyboxImage(lab.env.registry));
     const workload = await stage.workload('stuck', { replicas: 2, onlyOn: one });
     nodes.setSentinel(one, wish);
     const asked = reboots(one);
@@ -92,28 +91,5 @@ describe.skipIf(why !== null)(`nodes that really reboot${why === null ? '' : ` (
     await workload.remove();
   });
 
-  test('NR-52 NR-53 that do not return keep the lock, page a person once, and go on when they come back', async () => {
-    const [one, two] = ['reboot-1', 'reboot-2'] as const;
-    nodes.setFaults(one, { returns: 'power-button' });
-    for (const name of [one, two]) nodes.setSentinel(name, wish);
-    const asked = [reboots(one), reboots(two)];
-    const campaign = await stage.apply({ returnTimeout: '60s', approval: 'None' });
-    await campaign.until('it hangs', (s) => s.phase === 'Hung', 150_000);
-    expect(stage.told.map(({ what }) => what)).toEqual(['Hung']);
-    expect(await stage.lock()).toMatchObject({ node: one, phase: 'Returning' });
-    expect(reboots(two)).toBe(asked[1]);
-    nodes.setFaults(one, {});
-    nodes.pressPower(one);
-    await campaign.until(`${one} is done`, (s) => s.turn === null && reboot(s, one) === 'done', 150_000);
-    // A person is asked before the next one, though the spec asks for nobody.
-    await campaign.approve(two);
-    await campaign.until(`${two} is done`, (s) => s.turn === null && reboot(s, two) === 'done');
-    expect([reboots(one), reboots(two)]).toEqual(asked.map((count) => (count ?? 0) + 1));
-    expect(stage.told).toHaveLength(1);
-    await campaign.end();
-  });
-
   const reboots = (name: RebootNode) => nodes.events(name).filter(({ event }) => event === 'asked').length;
 });
-
-const reboot = (status: NodeRebootStatus, name: string) => status.nodes.find(({ node }) => node === name)?.reboot;

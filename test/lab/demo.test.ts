@@ -1,6 +1,4 @@
-import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, inject, test } from 'vitest';
 import { createAbridger } from './demo/abridge.ts';
 import { keycloakAdmin } from './keycloak-admin.ts';
@@ -8,40 +6,9 @@ import { kube } from './kube-api.ts';
 import { readProcesses } from './lab-process.ts';
 import { keycloakOf } from './parts/keycloak.ts';
 import { isAlive } from './process-identity.ts';
-import { GaveUp, waitFor } from './wait.ts';
+import { startDemo } from './start-demo.ts';
 
 const lab = inject('lab');
-const main = fileURLToPath(new URL('demo/main.ts', import.meta.url));
-
-/** A machine that is busy with other things needs a minute to set a story up. */
-const PATIENCE_MS = 150_000;
-
-/** Starts the demo in the shared lab, as `npm run demo -- --lab FOLDER` does. */
-function startDemo(...story: readonly string[]) {
-  const child = spawn(process.execPath, [main, ...story, '--lab', lab.dir], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-  }
-  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
-  return {
-    ended,
-    output: () => output,
-    interrupt: () => child.kill('SIGINT'),
-    says: (text: string) =>
-      waitFor(
-        `the demo says "${text}"`,
-        () => {
-          if (child.exitCode !== null) throw new GaveUp(`it has ended with ${child.exitCode}:\n${output}`);
-          return output.includes(text);
-        },
-        PATIENCE_MS,
-      ),
-  };
-}
-
 /** What of the demo is still in the shared lab. */
 async function leftOvers(): Promise<string[]> {
   const { items } = await kube<{ items: { metadata: { name: string } }[] }>(lab, 'GET', '/api/v1/namespaces');
@@ -57,7 +24,7 @@ async function leftOvers(): Promise<string[]> {
 
 describe('the demo', () => {
   test('shows a good release, an approval, a bad release and a reverted swap, each with its proof, and leaves nothing', async () => {
-    const demo = startDemo();
+    const demo = startDemo(lab.dir);
     const code = await demo.ended;
     expect(code, demo.output()).toBe(0);
     expect(demo.output().match(/^ {2}seen .*$/gm)).toHaveLength(4);
@@ -68,7 +35,7 @@ describe('the demo', () => {
   });
 
   test('takes everything down when it is left with Ctrl-C in the middle', async () => {
-    const demo = startDemo();
+    const demo = startDemo(lab.dir);
     await demo.says('release/shop-');
     await demo.says('while it soaks');
     demo.interrupt();
@@ -83,7 +50,7 @@ describe('the demo', () => {
 describe('the demo of a login flow', { timeout: 400_000 }, () => {
   test('shows build, proof, approval, bind, a repair and the way back on a real Keycloak, and leaves nothing', async () => {
     const keycloak = await keycloakOf(lab);
-    const demo = startDemo('keycloak');
+    const demo = startDemo(lab.dir, 'keycloak');
     const code = await demo.ended;
     const output = demo.output();
     expect(code, output).toBe(0);
@@ -99,7 +66,7 @@ describe('the demo of a login flow', { timeout: 400_000 }, () => {
   });
 
   test('takes everything down when it is left with Ctrl-C in the middle', async () => {
-    const demo = startDemo('keycloak');
+    const demo = startDemo(lab.dir, 'keycloak');
     await demo.says('$ holdfast run');
     demo.interrupt();
     expect(await demo.ended).toBe(130);

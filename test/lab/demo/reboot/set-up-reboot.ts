@@ -40,9 +40,9 @@ export async function setUpReboot({ timeline, labFolder, undo, signal }: PlayOpt
   const tidy: Undo = labFolder === null ? () => {} : undo;
   signal.throwIfAborted();
   const nodes = rebootNodesAt(env.dir);
-  tidy(() => putRight(env, nodes));
-  await createLock(env);
   tidy(() => deleteNamespace({ env }, lockName.namespace));
+  await createLock(env);
+  tidy(() => putRight(env, nodes));
   const image = await pushBusyboxImage(env.registry);
   signal.throwIfAborted();
   log('two pods with a disruption budget, both on reboot-1');
