@@ -2,6 +2,7 @@
 // campaign in which nothing wants a reboot, and of one that waits a week for its window. Hosts are simulated, all else is real.
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { NodeRebootSpecInput } from '../src/domain/node-reboot/spec.ts';
 import { fillNode } from '../test/e2e/pods-of-a-node.ts';
 import { beginCosts, costsSince, countEach, type RebootCosts } from '../test/e2e/reboot-costs.ts';
@@ -29,6 +30,7 @@ const gates = {};
 /** How many waits are over as soon as they have looked once: a week of them in seconds. */
 let shortWaits = 0;
 
+Runtime.install({ logger: new DefaultLogger('ERROR') });
 const lab = await startLab({ parts: ['temporal', 'control-plane'], log: () => {} });
 const { env } = lab;
 const hosts = await simulateHosts(env, names);
