@@ -1,8 +1,10 @@
 import type { NodeRebootStatus } from '../../../../src/domain/node-reboot/status.ts';
 import { lockName } from '../../../../src/domain/node-reboot/by-hand.ts';
+import { hostPods } from '../../../../src/domain/node-reboot/pod.ts';
 import type { CliRun } from '../../../unit/cli/run-cli.ts';
 import { kube } from '../../kube-api.ts';
 import type { RebootNode } from '../../reboot-nodes.ts';
+import { waitFor } from '../../wait.ts';
 import { claim, runHoldfast } from '../story.ts';
 import type { Chapter } from '../tell-story.ts';
 import type { Timeline } from '../timeline.ts';
@@ -89,6 +91,8 @@ async function comesBack(teller: RebootTeller): Promise<void> {
   claim(teller, 'reboot-3 as another boot', after.find(({ name }) => name === 'reboot-3')?.bootId === before, false);
   claim(teller, 'each was told once', (await touched(stage)).told, [1, 1, 1]);
   claim(teller, 'the lock is free again', await lock(stage), {});
+  await waitFor('the pods on hosts are gone', async () => (await podsOnHosts(stage)).length === 0);
+  claim(teller, 'nothing that asked a host or rebooted it is left', await podsOnHosts(stage), []);
   claim(teller, 'nobody was paged a second time', pager.pages.length, 1);
   claim(teller, 'and a person is asked before another node, whatever the spec says', personNext === null, false);
 }
@@ -132,6 +136,12 @@ async function setCordon({ stage, timeline }: RebootTeller, name: RebootNode, co
 async function lock({ lab }: RebootStage): Promise<Readonly<Record<string, string>>> {
   const path = `/api/v1/namespaces/${lockName.namespace}/configmaps/${lockName.name}`;
   return (await kube<{ data?: Record<string, string> }>(lab, 'GET', path)).data ?? {};
+}
+
+async function podsOnHosts({ lab }: RebootStage): Promise<string[]> {
+  const path = `/api/v1/namespaces/${hostPods.namespace}/pods`;
+  const { items } = await kube<{ items: { metadata: { name: string } }[] }>(lab, 'GET', path);
+  return items.map(({ metadata }) => metadata.name);
 }
 
 /** Which nodes are cordoned, and how often each machine was told to reboot since the story began. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { stringify } from 'yaml';
 import { cordonMark, lockName } from '../../../../src/domain/node-reboot/by-hand.ts';
+import { hostPods } from '../../../../src/domain/node-reboot/pod.ts';
 import { nodeRebootId } from '../../../../src/workflows/node-reboot/messages.ts';
 import { startWorkload } from '../../../e2e/budgeted-workload.ts';
 import { deleteNamespace } from '../../access.ts';
@@ -40,7 +41,10 @@ export async function setUpReboot({ timeline, labFolder, undo, signal }: PlayOpt
   const tidy: Undo = labFolder === null ? () => {} : undo;
   signal.throwIfAborted();
   const nodes = rebootNodesAt(env.dir);
-  tidy(() => deleteNamespace({ env }, lockName.namespace));
+  for (const namespace of [lockName.namespace, hostPods.namespace]) {
+    tidy(() => deleteNamespace({ env }, namespace));
+    await createNamespaceNamed(env, namespace);
+  }
   await createLock(env);
   tidy(() => putRight(env, nodes));
   const image = await pushBusyboxImage(env.registry);
@@ -98,11 +102,12 @@ function document(nodes: readonly string[]) {
   };
 }
 
+async function createNamespaceNamed(env: LabEnv, name: string): Promise<void> {
+  await kube(env, 'POST', '/api/v1/namespaces', { body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } } });
+}
+
 async function createLock(env: LabEnv): Promise<void> {
   const { namespace, name } = lockName;
-  await kube(env, 'POST', '/api/v1/namespaces', {
-    body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-  });
   await kube(env, 'POST', `/api/v1/namespaces/${namespace}/configmaps`, {
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
   });
