@@ -10,9 +10,9 @@ import { deleteNamespace } from '../../access.ts';
 import { pushBusyboxImage } from '../../busybox-image.ts';
 import { kube, kubeGetOrNull } from '../../kube-api.ts';
 import { attachLab, type LabEnv } from '../../lab.ts';
-import { readProcess } from '../../lab-process.ts';
 import { whyNoRebootNode } from '../../parts/node-precheck.ts';
-import { rebootNodesAt, type RebootNode, type RebootNodes } from '../../reboot-nodes.ts';
+import { rebootNodesOf } from '../../parts/reboot-nodes.ts';
+import type { RebootNode, RebootNodes } from '../../reboot-nodes.ts';
 import { waitFor } from '../../wait.ts';
 import type { PlayOptions } from '../play.ts';
 import { startHoldfast } from '../processes.ts';
@@ -34,16 +34,14 @@ export async function setUpReboot({ timeline, labFolder, undo, signal }: PlayOpt
   const lab =
     labFolder === null ? await ownLab(['temporal', 'registry', 'reboot-nodes'], log, undo) : await attachLab(labFolder);
   const { env } = lab;
-  if (readProcess(env.dir, 'reboot-1').id === null) {
-    throw new Error(`the lab in ${env.dir} has no nodes that can be rebooted; start one with --reboot-nodes`);
-  }
   // What stands in a lab of the demo's own goes with it.
   const tidy: Undo = labFolder === null ? () => {} : undo;
   signal.throwIfAborted();
-  const nodes = rebootNodesAt(env.dir);
+  const nodes = await rebootNodesOf(env, log);
+  signal.throwIfAborted();
   for (const namespace of [lockName.namespace, hostPods.namespace]) {
-    tidy(() => deleteNamespace({ env }, namespace));
     await createNamespaceNamed(env, namespace);
+    tidy(() => deleteNamespace({ env }, namespace));
   }
   await createLock(env);
   tidy(() => putRight(env, nodes));
