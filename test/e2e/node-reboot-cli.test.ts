@@ -9,6 +9,7 @@ import { serviceAccountKubeconfig, type RbacRule } from '../lab/access.ts';
 import { pushBusyboxImage } from '../lab/busybox-image.ts';
 import { kube } from '../lab/kube-api.ts';
 import { startLab, type Lab } from '../lab/lab.ts';
+import { observeNodes, type NodeObserver } from '../lab/node-observer.ts';
 import { whyNoRebootNode } from '../lab/parts/node-precheck.ts';
 import { rebootNodesAt, type RebootNodes } from '../lab/reboot-nodes.ts';
 import { waitFor } from '../lab/wait.ts';
@@ -25,6 +26,7 @@ const object = 'nodereboot/control-plane';
 describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : ` (${why})`}`, () => {
   let lab: Lab;
   let nodes: RebootNodes;
+  let observer: NodeObserver;
   let worker: RunningCli;
   let image: string;
   let env: Record<string, string>;
@@ -45,6 +47,7 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
     await kube(lab.env, 'POST', `/api/v1/namespaces/${namespace}/configmaps`, {
       body: one('ConfigMap', lockName.name, namespace),
     });
+    observer = await observeNodes(lab.env);
     const rulesOf = (kind: string, within?: string) =>
       (one(kind, 'holdfast-node-reboot', within) as unknown as { rules: RbacRule[] }).rules;
     const kubeconfig = await serviceAccountKubeconfig(lab, {
@@ -73,7 +76,11 @@ describe.skipIf(why !== null)(`reboots by the command line${why === null ? '' : 
   afterAll(async () => {
     worker.signal('SIGTERM');
     await worker.exited;
-    await lab.stop();
+    try {
+      await observer.close();
+    } finally {
+      await lab.stop();
+    }
     rmSync(folder, { recursive: true });
   });
 

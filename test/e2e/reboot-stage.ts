@@ -26,6 +26,7 @@ import type { nodeRebootWorkflow } from '../../src/workflows/node-reboot/workflo
 import { kube } from '../lab/kube-api.ts';
 import { startWorkload, type BudgetedWorkload, type WorkloadSpec } from './budgeted-workload.ts';
 import type { Lab } from '../lab/lab.ts';
+import { observeNodes, type NodeObserver } from '../lab/node-observer.ts';
 import { waitFor } from '../lab/wait.ts';
 
 /** A lab of its own, and a worker for campaigns on its nodes. */
@@ -36,6 +37,8 @@ export interface RebootStage {
   readonly told: Notification[];
   /** From now on nobody takes what is told, or somebody does again. */
   deaf(is: boolean): void;
+  /** Watches from the beginning; what it saw broken fails `close`. */
+  readonly observer: NodeObserver;
   /** @param name of the campaign [one of its own] */
   apply(spec?: Partial<NodeRebootSpecInput>, name?: string): Promise<Campaign>;
   lock(): Promise<Readonly<Record<string, string>>>;
@@ -84,6 +87,7 @@ export async function openRebootStage(
     body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: lockName.name } },
   });
 
+  const observer = await observeNodes(env);
   const told: Notification[] = [];
   let isDeaf = false;
   const client = new Client({ connection: await Connection.connect({ address: env.temporalAddress }) });
@@ -129,6 +133,7 @@ export async function openRebootStage(
     deaf: (is) => {
       isDeaf = is;
     },
+    observer,
     async apply(overrides = {}, name = `c-${randomUUID().slice(0, 8)}`) {
       const spec = nodeRebootSpec.parse({
         mode: 'Enforce',
@@ -166,7 +171,11 @@ export async function openRebootStage(
       await connection.close();
       await client.connection.close();
       await kubernetes.close();
-      await lab.stop();
+      try {
+        await observer.close();
+      } finally {
+        await lab.stop();
+      }
     },
   };
 }

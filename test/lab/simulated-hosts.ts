@@ -196,12 +196,13 @@ export async function simulateHosts(
     // A second press of the button would be a second boot, some time after the first.
     if (host.booting) return;
     host.booting = true;
-    await new Promise((resolve) => setTimeout(resolve, host.faults.bootMs));
-    const { kernel: other, memoryMi, keepsSentinel, rebootsAgainAfterMs } = host.faults;
     const wanted = host.sentinel?.find((name) => name.startsWith('linux-image-'))?.slice('linux-image-'.length);
+    // What is wished for from now on is not what this boot is for.
+    if (!host.faults.keepsSentinel) host.sentinel = null;
+    await new Promise((resolve) => setTimeout(resolve, host.faults.bootMs));
+    const { kernel: other, memoryMi, rebootsAgainAfterMs } = host.faults;
     host.kernel = other ?? wanted ?? host.kernel;
     host.memoryMi = memoryMi ?? host.memoryMi;
-    if (!keepsSentinel) host.sentinel = null;
     host.bootId = randomUUID();
     host.boots += 1;
     host.up = true;
