@@ -43,7 +43,15 @@ export interface Stage {
 /** How long a boundary may take to come. */
 const BOUNDARY_MS = 90_000;
 
-export async function openStage(lab: LabEnv): Promise<Stage> {
+/** What its workers do. */
+export interface StageWorkers {
+  /** [all that the configuration allows] */
+  readonly capabilities?: string;
+  /** Further parts of their configuration. */
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+export async function openStage(lab: LabEnv, { capabilities, config: more }: StageWorkers = {}): Promise<Stage> {
   const connection = await Connection.connect({ address: lab.temporalAddress });
   const namespace = `chaos-${randomBytes(3).toString('hex')}`;
   await registerNamespace(connection, namespace);
@@ -58,8 +66,9 @@ export async function openStage(lab: LabEnv): Promise<Stage> {
     config,
     JSON.stringify({
       clusters: { default: { kubeconfig: join(dir, 'kubeconfig') } },
-      registries: { [lab.registry]: { plainHttp: true } },
+      ...(lab.registry === '' ? {} : { registries: { [lab.registry]: { plainHttp: true } } }),
       listen: '127.0.0.1:0',
+      ...more,
     }),
   );
   const workers = new Set<RunningCli>();
@@ -87,7 +96,11 @@ export async function openStage(lab: LabEnv): Promise<Stage> {
     workerConfig: config,
     async startWorker() {
       const worker = startCli(
-        ['worker', '--config', config, '--log-level', 'error'],
+        [
+          'worker',
+          ...(capabilities === undefined ? [] : ['--capabilities', capabilities]),
+          ...['--config', config, '--log-level', 'error'],
+        ],
         { ...product.env, TEMPORAL_ADDRESS: temporal.address, TEMPORAL_NAMESPACE: namespace },
         product.launcher,
       );

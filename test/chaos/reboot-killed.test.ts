@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MOMENTS } from './activity-moments.ts';
+import type { HeldWrite } from './api-proxy.ts';
+import { deathInWords, openRebootStage, type Campaign, type Death, type RebootStage } from './reboot-stage.ts';
+import { keepHistories, replayKept } from './replay-kept.ts';
+
+/**
+ * A worker in a process of its own is killed by SIGKILL while it reboots two nodes, one after the other. `HOLDFAST_CHAOS=all`
+ * kills it at every boundary of every activity and on both sides of every write, which takes some forty minutes; else one campaign
+ * meets a few of each. The observer of the stage sees the whole time that no second node is touched.
+ */
+const all = process.env['HOLDFAST_CHAOS'] === 'all';
+let stage: RebootStage;
+
+beforeAll(async () => {
+  stage = await openRebootStage();
+});
+
+afterAll(() => stage.close());
+
+/** Of the turn of a node, in their order. */
+const activities = [
+  ...['takeLock', 'gatesBefore', 'cordon', 'movePrimaries', 'drain', 'lastCheck', 'rebootNode', 'awaitReturn'],
+  ...['checkNode', 'uncordon', 'settle', 'releaseLock'],
+];
+const writes = (node: string) => [
+  ...['Locking', 'Gating', 'Cordoning'].map((phase) => `lock ${phase} of ${node}`),
+  `cordon ${node}`,
+  ...['Moving', 'Draining'].map((phase) => `lock ${phase} of ${node}`),
+  'evict',
+  ...['LastCheck', 'Rebooting'].map((phase) => `lock ${phase} of ${node}`),
+  `reboot ${node}`,
+  ...['Returning', 'Checking', 'Uncordoning'].map((phase) => `lock ${phase} of ${node}`),
+  `uncordon ${node}`,
+  ...['Settling', 'Releasing'].map((phase) => `lock ${phase} of ${node}`),
+  'release',
+];
+const turns = [
+  { node: 'n1', nth: 1 },
+  { node: 'n2', nth: 2 },
+];
+
+/** One campaign for each kind of death, with as many deaths as it has boundaries of that kind. */
+const each: readonly { readonly what: string; readonly deaths: readonly Death[] }[] = [
+  ...MOMENTS.map((moment) => ({
+    what: `at every activity as it is ${moment}`,
+    deaths: turns.flatMap(({ nth }) => activities.map((activity): Death => ({ activity, nth, moment }))),
+  })),
+  ...(['before', 'reply'] as const).map((when) => ({
+    what: when === 'before' ? 'before every write' : 'between the effect of every write and its reply',
+    deaths: turns.flatMap(({ node }) => writes(node).map((write): Death => ({ write, when }))),
+  })),
+];
+const sample: typeof each = [
+  {
+    what: 'at some activities, and around some writes',
+    deaths: [
+      { activity: 'takeLock', nth: 1, moment: 'completed' },
+      { activity: 'drain', nth: 1, moment: 'started' },
+      { activity: 'rebootNode', nth: 1, moment: 'unreported' },
+      { activity: 'uncordon', nth: 1, moment: 'scheduled' },
+      { write: 'cordon n2', when: 'reply' },
+      { write: 'reboot n2', when: 'reply' },
+      { write: 'uncordon n2', when: 'before' },
+      { write: 'release', when: 'reply' },
+    ],
+  },
+];
+
+const asUndisturbed = {
+  lock: {},
+  nodes: [1, 2, 3].map(() => ({ unschedulable: false, mark: null })),
+  told: [1, 1, 0],
+  boots: [1, 1, 0],
+};
+
+/** Kills the worker at each of the deaths, in order, and lets one live at the end. @returns what never arrived */
+async function killEach(campaign: Campaign, deaths: readonly Death[]): Promise<HeldWrite[]> {
+  const late: HeldWrite[] = [];
+  for (const death of deaths) {
+    const dead = campaign.dies(death, (held) => late.push(held));
+    await stage.stage.startWorker();
+    try {
+      await dead;
+    } catch (error) {
+      throw new Error(`${deathInWords(death)}: ${String(error)}`, { cause: error });
+    }
+  }
+  await stage.stage.startWorker();
+  return late;
+}
+
+async function endsAsUndisturbed(campaign: Campaign): Promise<void> {
+  await campaign.done();
+  expect(await stage.endState()).toEqual(asUndisturbed);
+  await keepHistories(stage.stage.client, [campaign.handle.workflowId]);
+  await campaign.act('cancel');
+  await campaign.handle.result();
+  await stage.stage.reset();
+}
+
+describe('NR-47 NR-48 two nodes are each told to reboot once, one after the other, when the worker is killed', () => {
+  test.for(all ? each : sample)('$what', { timeout: 1_800_000 }, async ({ deaths }) => {
+    stage.wish();
+    const campaign = await stage.start();
+    const late = await killEach(campaign, deaths);
+    await endsAsUndisturbed(campaign);
+    // What a dead worker had sent arrives after all: each of it is refused.
+    for (const held of late) expect({ held: held.write, status: await held.letGo() }).toMatchObject({ status: 409 });
+    expect(await stage.endState()).toEqual(asUndisturbed);
+    await replayKept();
+  });
+});
