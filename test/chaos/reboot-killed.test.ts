@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { waitFor } from '../lab/wait.ts';
 import { MOMENTS } from './activity-moments.ts';
 import type { HeldWrite } from './api-proxy.ts';
 import { deathInWords, openRebootStage, type Campaign, type Death, type RebootStage } from './reboot-stage.ts';
@@ -111,3 +113,57 @@ describe('NR-47 NR-48 two nodes are each told to reboot once, one after the othe
     await replayKept();
   });
 });
+
+/** SIGKILL, and the same server again on the same port and file. */
+async function bounceTemporal(): Promise<void> {
+  await stage.lab.kill('temporal');
+  await stage.lab.start('temporal');
+}
+
+test('two nodes are each told to reboot once when the Temporal server is killed as they are', async () => {
+  stage.wish();
+  await stage.stage.startWorker();
+  const campaign = await stage.start();
+  const deaths = all ? activities : ['rebootNode'];
+  for (const type of deaths) {
+    await stage.stage.reaches({ workflowId: campaign.handle.workflowId, type, nth: 1, moment: 'unreported' });
+    await bounceTemporal();
+  }
+  await endsAsUndisturbed(campaign);
+  await replayKept();
+});
+
+/** Longer than a request may take, and a node to return; a silent watch counts as dead after three minutes. */
+const awayMs = all ? 200_000 : 16_000;
+
+test(
+  'NR-55 an API server that is away across the boot, for longer than every time-out, is not taken for a node that is down',
+  { timeout: 900_000 },
+  async () => {
+    stage.wish();
+    for (const name of ['n1', 'n2']) stage.hosts.setFaults(name, { returns: 'power-button' });
+    await stage.stage.startWorker();
+    const campaign = await stage.start({ returnTimeout: '10s' });
+    const away = async (name: string) => {
+      await campaign.until(`${name} is out`, ({ turn }) => turn?.node === name && turn.phase === 'Returning');
+      await waitFor(`${name} is down`, () => !stage.hosts.isUp(name));
+      await stage.lab.kill('kube-apiserver');
+      await sleep(awayMs);
+    };
+    await away('n1');
+    stage.hosts.pressPower('n1');
+    await waitFor('n1 is up', () => stage.hosts.isUp('n1'));
+    await stage.lab.start('kube-apiserver');
+    // The other one takes longer than the API server, and past its deadline.
+    await away('n2');
+    await stage.lab.start('kube-apiserver');
+    await sleep(3_000);
+    stage.hosts.pressPower('n2');
+    const { personNext } = await campaign.done();
+    // Nobody was told that a node hangs, or had done nothing.
+    expect(personNext).toBeNull();
+    for (const name of ['n1', 'n2']) stage.hosts.setFaults(name, {});
+    await endsAsUndisturbed(campaign);
+    await replayKept();
+  },
+);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { nodeRebootSpec, type NodeRebootSpecInput } from '../../src/domain/node-reboot/spec.ts';
 import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
 import {
@@ -39,7 +39,8 @@ export interface RebootStage {
   readonly observer: NodeObserver;
   /** Both nodes of a campaign want a reboot from now on. */
   wish(): void;
-  start(spec?: Partial<NodeRebootSpecInput>, name?: string): Promise<Campaign>;
+  /** @param on whose worker carries it out [that of the stage] */
+  start(spec?: Partial<NodeRebootSpecInput>, name?: string, on?: Stage): Promise<Campaign>;
   lock(): Promise<Readonly<Record<string, string>>>;
   node(name: string): Promise<SeenNode>;
   /** Everything that is to be the same whatever died on the way, since `wish`. */
@@ -63,7 +64,7 @@ export interface EndState {
 
 export interface Campaign {
   readonly name: string;
-  readonly handle: WorkflowHandle<typeof nodeRebootWorkflow>;
+  readonly handle: WorkflowHandleWithFirstExecutionRunId<typeof nodeRebootWorkflow>;
   until(what: string, holds: (status: NodeRebootStatus) => boolean): Promise<NodeRebootStatus>;
   /** Until both nodes are done and nothing is left to do. */
   done(): Promise<NodeRebootStatus>;
@@ -112,14 +113,14 @@ export async function openRebootStage(): Promise<RebootStage> {
       before = counts();
       for (const name of hostNames.slice(0, 2)) hosts.setSentinel(name, ['libc6']);
     },
-    async start(overrides = {}, name = `c-${randomBytes(3).toString('hex')}`) {
+    async start(overrides = {}, name = `c-${randomBytes(3).toString('hex')}`, on = stage) {
       const spec = nodeRebootSpec.parse({ ...quick, ...overrides });
-      const handle = await stage.client.workflow.start<typeof nodeRebootWorkflow>('nodeRebootWorkflow', {
+      const handle = await on.client.workflow.start<typeof nodeRebootWorkflow>('nodeRebootWorkflow', {
         workflowId: nodeRebootId(name),
         taskQueue: NODE_REBOOT_QUEUE,
         args: [{ name, spec }],
       });
-      return campaign(stage, name, handle);
+      return campaign(on, name, handle);
     },
     lock,
     node,
@@ -164,8 +165,8 @@ function campaign(stage: Stage, name: string, handle: Campaign['handle']): Campa
       async () => {
         const status = await handle.query(nodeRebootStatusQuery);
         if (holds(status)) return status;
-        const { phase, turn, stopped, waiting } = status;
-        throw new Error(JSON.stringify({ phase, turn, stopped, waiting }));
+        const { phase, turn, stopped, waiting, personNext } = status;
+        throw new Error(JSON.stringify({ phase, turn, stopped, waiting, personNext }));
       },
       patienceMs,
       300,

@@ -1,20 +1,28 @@
-import { pass, unmeasured, type Verdict } from '../../domain/core/verdict.ts';
+import { pass, read, unmeasured, type Reading, type Verdict } from '../../domain/core/verdict.ts';
 import { checkBoot } from '../../domain/node-reboot/check-node.ts';
 import { describeBlocking } from '../../domain/node-reboot/gate.ts';
 import { judgeReturn } from '../../domain/node-reboot/judge-return.ts';
+import type { NodeReading } from '../../domain/node-reboot/node.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { sleep, type WaitContext } from '../release/wait-context.ts';
 import type { NodeRebootDependencies } from './dependencies.ts';
 import { followingNode } from './follow-node.ts';
 import { readGates } from './gates.ts';
+import { readNode } from './nodes.ts';
 import type { StepInput } from './port.ts';
 import { readHost } from './read-host.ts';
 
 /** Between two looks at a node of which nothing is heard. */
 const quietMs = 5_000;
 
-/** See NodeRebootActivities.awaitReturn. While the API server does not answer nothing is known of the node, and nothing is said. */
+/** How long a node has to say how it is once it can be looked at: what is shown first may be of before its reboot. */
+const graceMs = 60_000;
+
+/**
+ * See NodeRebootActivities.awaitReturn. While the API server does not answer nothing is known of the node, and nothing is said;
+ * where it comes back only past the deadline, the node is not judged by what was last known of it.
+ */
 export function awaitReturn(
   port: KubernetesPort,
   { record, deadline }: StepInput,
@@ -22,16 +30,27 @@ export function awaitReturn(
   { signal }: WaitContext<undefined>,
 ): Promise<ResultOf<'awaitReturn'>> {
   const { visit } = record;
+  const fromNowOn = () => Math.max(deadline, clock() + graceMs);
   return followingNode(port, visit.node, signal, async (next) => {
+    let until = clock() < deadline ? deadline : fromNowOn();
     for (;;) {
-      const seen = await next(quietMs);
-      if (seen.kind === 'unmeasured') continue;
-      const judged = judgeReturn(seen.value, visit, deadline, clock());
+      let seen = await next(quietMs);
+      // A watch whose connection died without a word shows the node as it was: past the deadline it is read.
+      if (clock() >= deadline) seen = nodeOf(await readNode(port, visit.node, signal));
+      if (seen.kind === 'unmeasured') {
+        until = fromNowOn();
+        continue;
+      }
+      const judged = judgeReturn(seen.value, visit, until, clock());
       const { message } = judged;
       if (judged.kind === 'returned') return { of: 'awaitReturn', outcome: 'returned', bootId: judged.bootId, message };
       if (judged.kind !== 'waiting') return { of: 'awaitReturn', outcome: judged.kind, message };
     }
   });
+}
+
+function nodeOf(seen: Awaited<ReturnType<typeof readNode>>): Reading<NodeReading> {
+  return seen.kind === 'read' ? read(seen.value.node) : seen;
 }
 
 /** How long the node has been Ready without a break: kept in the heartbeat, so that another worker goes on counting. */
