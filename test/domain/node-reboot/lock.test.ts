@@ -107,11 +107,21 @@ describe('a campaign that finds the lock held', () => {
   const found = (holder: LockRecord, holderRun: 'ended' | 'running') =>
     observation(['n2'], { lock: read(held(holder)), holderRun });
 
-  test('NR-12 NR-13 refuses as long as another holds it, however long that is', () => {
+  test('NR-12 NR-13 NR-14 refuses as long as another holds it, however long that is, and whichever way the clock jumps', () => {
     const campaign = new Campaign({ approval: 'None' });
     expect(campaign.sees(found(later, 'running'))).toMatchObject({ do: 'wait', for: { kind: 'lock' } });
     campaign.now += 30 * 24 * 3_600_000;
     expect(campaign.sees(found(later, 'ended'))).toMatchObject({ do: 'wait', for: { kind: 'lock' } });
+    campaign.now = NOW - 30 * 24 * 3_600_000;
+    expect(campaign.sees(found(later, 'ended'))).toMatchObject({ do: 'wait', for: { kind: 'lock' } });
+  });
+
+  test('NR-14 goes on under a lock of its own that is thirty days old, as on the first day', () => {
+    const campaign = new Campaign().at('Returning', { rebootAt: NOW, hungSince: NOW });
+    const first = campaign.next();
+    expect(first.do).toBe('awaitReturn');
+    campaign.now += 30 * 24 * 3_600_000;
+    expect(campaign.next()).toEqual(first);
   });
 
   test('NR-12 refuses while a reboot daemon holds its own', () => {
