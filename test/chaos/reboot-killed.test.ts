@@ -34,7 +34,7 @@ const writes = (node: string) => [
   `reboot ${node}`,
   ...['Returning', 'Checking', 'Uncordoning'].map((phase) => `lock ${phase} of ${node}`),
   `uncordon ${node}`,
-  ...['Settling', 'Releasing'].map((phase) => `lock ${phase} of ${node}`),
+  `lock Settling of ${node}`,
   'release',
 ];
 const turns = [

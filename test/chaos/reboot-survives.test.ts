@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { releaseSpec } from '../../src/domain/release/spec.ts';
 import { RELEASE_QUEUE, releaseId, statusQuery } from '../../src/workflows/release/messages.ts';
@@ -119,9 +117,9 @@ test('NR-71 without any worker for reboots the others work, and the lock can be 
   other.signal('SIGTERM');
   await other.exited;
 
-  const read = ['-n', 'holdfast', 'get', 'configmap', 'node-reboot-lock', '-o', 'jsonpath={.data.node} {.data.phase}'];
-  const { stdout } = await promisify(execFile)('kubectl', ['--kubeconfig', stage.lab.env.kubeconfig, ...read]);
-  expect(stdout).toBe('n1 Returning');
+  const lock = await stage.lock();
+  expect(lock).toMatchObject({ campaign: campaign.name, node: 'n1', phase: 'Returning' });
+  expect(lock['undo']).toContain('kubectl uncordon n1');
   stage.hosts.pressPower('n1');
   await stage.stage.startWorker();
   await expectOneDone(campaign);

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { waitFor } from '../lab/wait.ts';
+import { doByHand } from './by-hand.ts';
 import { openRebootStage, type Campaign, type RebootStage } from './reboot-stage.ts';
 
 /**
@@ -20,7 +19,7 @@ afterAll(() => stage.close());
 const undisturbed = { lock: {}, nodes: [1, 2, 3].map(() => ({ unschedulable: false, mark: null })) };
 const beforeReboot = ['Locking', 'Gating', 'Cordoning', 'Moving', 'Draining', 'LastCheck'];
 /** From here on the node was told. */
-const afterReboot = ['Returning', 'Checking', 'Uncordoning', 'Settling', 'Releasing'];
+const afterReboot = ['Returning', 'Checking', 'Uncordoning', 'Settling'];
 const some = (phases: readonly string[], sample: string) => (all ? phases : [sample]);
 
 beforeEach(() => {
@@ -96,20 +95,13 @@ async function bootByHand(): Promise<void> {
   await waitFor('another boot', async () => (await stage.node('n1')).bootId !== bootId);
 }
 
-/** What `undo` of the lock says, run as a person would paste it. */
-async function byHand(): Promise<void> {
-  const { undo = '' } = await stage.lock();
-  const env = { ...process.env, KUBECONFIG: stage.lab.env.kubeconfig };
-  await promisify(execFile)('sh', ['-euc', undo], { env });
-}
-
 describe('NR-66 a person goes on by the commands in the lock of a campaign that is terminated', () => {
   const phases = [...beforeReboot, 'Rebooting', ...afterReboot];
   test.for(some(phases, 'Returning'))('in %s, and the next campaign finds all as it was', async (phase) => {
     const { name } = await terminatedIn(phase);
     if (phase === 'Rebooting') await bootByHand();
     await waitFor('n1 is up', () => stage.hosts.isUp('n1'));
-    await byHand();
+    await doByHand(stage.lab.env, (await stage.lock())['undo'] ?? '');
     expect(await stage.lock()).toEqual({});
     expect(await stage.node('n1')).toMatchObject({ unschedulable: false, mark: null });
     // Whatever it is that the node wants now, a new campaign does it.
