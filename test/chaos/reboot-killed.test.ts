@@ -144,7 +144,8 @@ test(
   { timeout: 900_000 },
   async () => {
     stage.wish();
-    for (const name of ['n1', 'n2']) stage.hosts.setFaults(name, { returns: 'power-button' });
+    const disturbed = all ? ['n1', 'n2'] : ['n2'];
+    for (const name of disturbed) stage.hosts.setFaults(name, { returns: 'power-button' });
     await stage.stage.startWorker();
     const campaign = await stage.start({ returnTimeout: '10s' });
     const away = async (name: string) => {
@@ -153,11 +154,13 @@ test(
       await stage.lab.kill('kube-apiserver');
       await sleep(awayMs);
     };
-    await away('n1');
-    stage.hosts.pressPower('n1');
-    await waitFor('n1 is up', () => stage.hosts.isUp('n1'));
-    await stage.lab.start('kube-apiserver');
-    // The other one takes longer than the API server, and past its deadline.
+    if (all) {
+      await away('n1');
+      stage.hosts.pressPower('n1');
+      await waitFor('n1 is up', () => stage.hosts.isUp('n1'));
+      await stage.lab.start('kube-apiserver');
+    }
+    // This one takes longer than the API server, and past its deadline.
     await away('n2');
     await stage.lab.start('kube-apiserver');
     await sleep(3_000);
@@ -165,7 +168,7 @@ test(
     const { personNext } = await campaign.done();
     // Nobody was told that a node hangs, or had done nothing.
     expect(personNext).toBeNull();
-    for (const name of ['n1', 'n2']) stage.hosts.setFaults(name, {});
+    for (const name of disturbed) stage.hosts.setFaults(name, {});
     await endsAsUndisturbed(campaign);
     await replayKept();
   },
