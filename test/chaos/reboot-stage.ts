@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { hostPods } from '../../src/domain/node-reboot/pod.ts';
 import { nodeRebootSpec, type NodeRebootSpecInput } from '../../src/domain/node-reboot/spec.ts';
 import type { NodeRebootStatus } from '../../src/domain/node-reboot/status.ts';
 import {
@@ -202,9 +203,12 @@ interface NodeObject {
 
 const lockPath = '/api/v1/namespaces/holdfast/configmaps/node-reboot-lock';
 
+/** The lock, and the namespace of the pods that are put on hosts. */
 async function createLock({ env }: Lab): Promise<void> {
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'holdfast' } };
-  await kube(env, 'POST', '/api/v1/namespaces', { body: namespace });
+  for (const name of ['holdfast', hostPods.namespace]) {
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    await kube(env, 'POST', '/api/v1/namespaces', { body: namespace });
+  }
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'node-reboot-lock' } };
   await kube(env, 'POST', '/api/v1/namespaces/holdfast/configmaps', { body });
 }
