@@ -95,8 +95,9 @@ async function killEach(campaign: Campaign, deaths: readonly Death[]): Promise<H
  */
 async function arrivesLate(late: readonly HeldWrite[]): Promise<void> {
   let made = 0;
-  for (const { write, letGo } of late) {
-    const status = await letGo();
+  for (const held of late) {
+    const { write } = held;
+    const status = await held.letGo();
     if (status === 201 && rebootWrite(write)?.startsWith('reboot ') === true) made += 1;
     else expect({ write, status }).toMatchObject({ status: 409 });
   }
