@@ -4,7 +4,7 @@ import { releaseSpec } from '../../src/domain/release/spec.ts';
 import { RELEASE_QUEUE, releaseId, statusQuery } from '../../src/workflows/release/messages.ts';
 import type { releaseWorkflow } from '../../src/workflows/release/workflow.ts';
 import { startHastyTemporal } from '../e2e/hasty-temporal.ts';
-import { startCli } from '../e2e/start-cli.ts';
+import { startCli, type RunningCli } from '../e2e/start-cli.ts';
 import { waitFor } from '../lab/wait.ts';
 import { openRebootStage, type Campaign, type RebootStage } from './reboot-stage.ts';
 import { rebootWrite } from './reboot-writes.ts';
@@ -13,6 +13,7 @@ import { openStage, within } from './stage.ts';
 
 /** What a campaign goes through in a year: workers that come and go, on purpose or with their node, and histories that grow. */
 let stage: RebootStage;
+let other: RunningCli | null = null;
 
 beforeAll(async () => {
   stage = await openRebootStage();
@@ -21,6 +22,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 afterEach(async () => {
+  other?.signal('SIGKILL');
   for (const name of ['n1', 'n2']) stage.hosts.setFaults(name, {});
   await stage.stage.reset();
 });
@@ -97,7 +99,7 @@ test('NR-71 without any worker for reboots the others work, and the lock can be 
 
   const { client, workerConfig } = stage.stage;
   const namespace = client.options.namespace;
-  const other = startCli(['worker', '--capabilities', 'release', '--config', workerConfig, '--log-level', 'error'], {
+  other = startCli(['worker', '--capabilities', 'release', '--config', workerConfig, '--log-level', 'error'], {
     TEMPORAL_ADDRESS: stage.lab.env.temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
   });
