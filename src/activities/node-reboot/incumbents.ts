@@ -1,5 +1,6 @@
 import type { Incumbent } from '../../domain/core/incumbent.ts';
 import { read, type Reading } from '../../domain/core/verdict.ts';
+import { isDaemonLockHeld } from '../../domain/node-reboot/gates/locks.ts';
 import type { NodeRebootSpec } from '../../domain/node-reboot/spec.ts';
 import type { KubeObject, KubernetesPort } from '../kubernetes/port.ts';
 
@@ -14,8 +15,7 @@ export interface RebootDaemons {
 }
 
 /**
- * Reads each daemon once. kured keeps its lock as JSON in an annotation of its DaemonSet, with the node in it (kured,
- * pkg/daemonsetlock): any value there is a holder.
+ * Reads each daemon once. kured keeps its lock as JSON in an annotation of its DaemonSet, with the node in it.
  */
 export async function readDaemons(
   port: KubernetesPort,
@@ -40,7 +40,7 @@ export async function readDaemons(
     const suspended = desiredNumberScheduled === 0 && numberReady === 0;
     incumbents.push({ ref, state: read({ exists: true, suspended }) });
     const lock = found.value.metadata.annotations?.[lockAnnotation];
-    if (lock !== undefined && foreignLock.kind === 'read') {
+    if (lock !== undefined && isDaemonLockHeld(lock) && foreignLock.kind === 'read') {
       foreignLock = read(`${ref} holds its lock, annotation ${lockAnnotation}: ${lock.slice(0, 200)}`);
     }
   }

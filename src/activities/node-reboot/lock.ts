@@ -63,18 +63,18 @@ export type Held = { readonly ok: true; readonly wasThere: boolean } | { readonl
 
 /**
  * Writes to the lock how far a step is about to bring the node, as long as the lock is ours. Asks again as long as nobody
- * answers: an API server that is down takes no lock away.
+ * answers, or it may not be read: neither an API server that is down nor a right that is missing takes a lock away.
  */
 export async function holdLock(port: KubernetesPort, record: LockRecord, signal: AbortSignal): Promise<Held> {
   for (;;) {
-    const reading = await answered(() => readLock(port, signal), signal);
+    const reading = await answered(() => readLock(port, signal), signal, takesAway);
     if (reading.kind === 'unmeasured') return { ok: false, message: reading.message };
     const may = mayWriteLock(reading.value, record);
     if (!may.ok) return may;
     if (reading.value.holder?.visit.step === record.visit.step) return { ok: true, wasThere: true };
     const written = await writeLock(port, reading.value, lockData(record));
     if (written === 'written') return { ok: true, wasThere: false };
-    if (written !== 'again') return { ok: false, message: written.message };
+    if (written !== 'again' && !written.denied) return { ok: false, message: written.message };
     await sleep(pauseMs, signal);
   }
 }
@@ -86,14 +86,14 @@ export async function releaseLock(
   signal: AbortSignal,
 ): Promise<ResultOf<'releaseLock' | 'lockLost'>> {
   for (;;) {
-    const reading = await answered(() => readLock(port, signal), signal);
+    const reading = await answered(() => readLock(port, signal), signal, takesAway);
     if (reading.kind === 'unmeasured') return { of: 'lockLost', message: reading.message };
     if (reading.value.holder === null) return { of: 'releaseLock', message: 'the lock is free' };
     const may = mayWriteLock(reading.value, record);
     if (!may.ok) return { of: 'releaseLock', message: may.message };
     const written = await writeLock(port, reading.value, null);
     if (written === 'written') return { of: 'releaseLock', message: 'the lock is released' };
-    if (written !== 'again') return { of: 'lockLost', message: written.message };
+    if (written !== 'again' && !written.denied) return { of: 'lockLost', message: written.message };
     await sleep(pauseMs, signal);
   }
 }
@@ -103,7 +103,7 @@ async function writeLock(
   port: KubernetesPort,
   { resourceVersion }: LockReading,
   data: Record<string, string> | null,
-): Promise<'written' | 'again' | { readonly message: string }> {
+): Promise<'written' | 'again' | { readonly denied: boolean; readonly message: string }> {
   // A merge patch would keep what an earlier record says and this one does not.
   const body = [{ op: 'add', path: '/data', value: data ?? {} }];
   const options = { type: 'json', fieldManager: cordonManager, preconditions: { resourceVersion } } as const;
@@ -117,19 +117,33 @@ async function writeLock(
     case 'missing':
     case 'denied':
     case 'invalid':
-      return { message: `the lock ${shown} could not be written: ${outcome.message}` };
-  }
-}
-
-/** The first answer that is one: nobody there, too slow or an error is asked again, for as long as the activity may run. */
-export async function answered<T>(ask: () => Promise<Reading<T>>, signal: AbortSignal): Promise<Reading<T>> {
-  for (;;) {
-    const reading = await ask();
-    signal.throwIfAborted();
-    if (reading.kind === 'read' || decisive.includes(reading.why)) return reading;
-    await sleep(pauseMs, signal);
+      return {
+        denied: outcome.kind === 'denied',
+        message: `the lock ${shown} could not be written: ${outcome.message}`,
+      };
   }
 }
 
 /** What asking again does not change. */
 const decisive: readonly string[] = ['denied', 'missing', 'not-served', 'empty', 'unparsed'];
+
+/** The same of a lock that was ours: one that may not be read for a while is ours afterwards, unless it says otherwise. */
+const takesAway = decisive.filter((why) => why !== 'denied');
+
+/**
+ * The first answer that is one: nobody there, too slow or an error is asked again, for as long as the activity may run.
+ *
+ * @param final what else than a reading is an answer
+ */
+export async function answered<T>(
+  ask: () => Promise<Reading<T>>,
+  signal: AbortSignal,
+  final: readonly string[] = decisive,
+): Promise<Reading<T>> {
+  for (;;) {
+    const reading = await ask();
+    signal.throwIfAborted();
+    if (reading.kind === 'read' || final.includes(reading.why)) return reading;
+    await sleep(pauseMs, signal);
+  }
+}
