@@ -1,14 +1,15 @@
 import { kube } from '../lab/kube-api.ts';
 import type { LabEnv } from '../lab/lab.ts';
-import type { RebootNode } from '../lab/reboot-nodes.ts';
 import { waitFor } from '../lab/wait.ts';
 
 export interface WorkloadSpec {
   readonly replicas: number;
+  /** The kind of nodes that it runs on, by their label `type` [reboot]. */
+  readonly on?: 'reboot' | 'simulated';
   /** All pods begin on this node, and may go elsewhere later. */
-  readonly startsOn?: RebootNode;
+  readonly startsOn?: string;
   /** No pod runs anywhere else. */
-  readonly onlyOn?: RebootNode;
+  readonly onlyOn?: string;
   readonly readyAfterSeconds?: number;
 }
 
@@ -18,6 +19,8 @@ export interface BudgetedWorkload {
   pods(): Promise<{ readonly node: string | null; readonly ready: boolean }[]>;
   /** The fewest pods that were ready at once since it began. */
   fewestReady(): Promise<number>;
+  /** From now on its budget wants no pod ready. */
+  loosen(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -35,7 +38,7 @@ export async function startWorkload(
   env: LabEnv,
   image: string,
   name: string,
-  { replicas, startsOn, onlyOn, readyAfterSeconds = 0 }: WorkloadSpec,
+  { replicas, on = 'reboot', startsOn, onlyOn, readyAfterSeconds = 0 }: WorkloadSpec,
 ): Promise<BudgetedWorkload> {
   const labels = { app: name };
   const place = onlyOn ?? startsOn;
@@ -57,7 +60,7 @@ export async function startWorkload(
         template: {
           metadata: { labels },
           spec: {
-            nodeSelector: { type: 'reboot' },
+            nodeSelector: { type: on },
             affinity: { nodeAffinity },
             tolerations: [{ key: 'lab.holdfast.dev/reboots', operator: 'Exists' }],
             automountServiceAccountToken: false,
@@ -111,6 +114,10 @@ export async function startWorkload(
   return {
     pods,
     fewestReady: () => Promise.resolve(fewest),
+    async loosen() {
+      const body = { spec: { minAvailable: 0 } };
+      await kube(env, 'PATCH', `${budgets}/${name}`, { body, contentType: 'application/merge-patch+json' });
+    },
     async remove() {
       clearInterval(watching);
       await kube(env, 'DELETE', `${apps}/${name}`);

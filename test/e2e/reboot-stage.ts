@@ -48,6 +48,8 @@ export interface RebootStage {
   hostPods(): Promise<string[]>;
   /** Makes a Deployment with a budget that wants one of its pods ready, and waits until all are. */
   workload(name: string, how: WorkloadSpec): Promise<BudgetedWorkload>;
+  /** Ends the worker as a Deployment does, in the middle of its work, and starts another. */
+  restartWorker(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -120,11 +122,18 @@ export async function openRebootStage(
   const workflowBundle = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)),
   });
-  const workers = await Promise.all([
-    Worker.create({ connection, workflowBundle, activities, taskQueue: NODE_REBOOT_QUEUE }),
-    Worker.create({ connection, activities, taskQueue: NODE_REBOOT_WAIT_QUEUE, maxHeartbeatThrottleInterval: '1s' }),
-  ]);
-  const running = Promise.all(workers.map((worker) => worker.run()));
+  async function startWorkers(): Promise<() => Promise<void>> {
+    const workers = await Promise.all([
+      Worker.create({ connection, workflowBundle, activities, taskQueue: NODE_REBOOT_QUEUE }),
+      Worker.create({ connection, activities, taskQueue: NODE_REBOOT_WAIT_QUEUE, maxHeartbeatThrottleInterval: '1s' }),
+    ]);
+    const running = Promise.all(workers.map((worker) => worker.run()));
+    return async () => {
+      for (const worker of workers) worker.shutdown();
+      await running;
+    };
+  }
+  let stopWorkers = await startWorkers();
 
   return {
     lab,
@@ -165,9 +174,12 @@ export async function openRebootStage(
       const { items } = await kube<{ items: { metadata: { name: string } }[] }>(env, 'GET', path);
       return items.map(({ metadata }) => metadata.name);
     },
+    async restartWorker() {
+      await stopWorkers();
+      stopWorkers = await startWorkers();
+    },
     async close() {
-      for (const worker of workers) worker.shutdown();
-      await running;
+      await stopWorkers();
       await connection.close();
       await client.connection.close();
       await kubernetes.close();
