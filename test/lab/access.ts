@@ -197,6 +197,18 @@ export function setPrometheusTargets(
   writeFileSync(labFiles(envOf(lab).dir).prometheusTargets, JSON.stringify(targets));
 }
 
+/** The alerting rules that Prometheus evaluates from now on, each second. */
+export async function setPrometheusRules(
+  lab: LabOrEnv,
+  rules: { alert: string; expr: string; for?: string }[],
+): Promise<void> {
+  const { dir, prometheus } = envOf(lab);
+  const groups = rules.length === 0 ? [] : [{ name: 'tests', rules }];
+  writeFileSync(labFiles(dir).prometheusRules, JSON.stringify({ groups }));
+  const answer = await fetch(`${prometheus}/-/reload`, { method: 'POST' });
+  if (!answer.ok) throw new Error(`Prometheus does not take the rules: ${answer.status} ${await answer.text()}`);
+}
+
 async function createOrReplace(
   env: LabEnv,
   collection: string,

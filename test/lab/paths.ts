@@ -26,6 +26,7 @@ export function labFiles(dir: string) {
     auditLog: join(dir, 'control-plane', 'audit.log'),
     caFile: join(dir, 'control-plane', 'certs', 'apiserver.crt'),
     prometheusTargets: join(dir, 'prometheus', 'targets.json'),
+    prometheusRules: join(dir, 'prometheus', 'rules.yml'),
     rebootNode: (name: string) => join(dir, name),
     registryHosts: join(dir, 'node', 'registry-hosts'),
   };

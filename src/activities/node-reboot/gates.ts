@@ -1,4 +1,4 @@
-import { read, unmeasured, type Unmeasured } from '../../domain/core/verdict.ts';
+import { read, unmeasured, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
 import type { GateReading, GateStage } from '../../domain/node-reboot/gate.ts';
 import { alertsGate, readAlerts } from '../../domain/node-reboot/gates/alerts.ts';
 import { budgetsGate, readBudgets } from '../../domain/node-reboot/gates/budgets.ts';
@@ -54,7 +54,7 @@ export async function readGates(
   if (gates.budgets !== false) readings.push(budgetsGate(budgets, gates.budgets, stage));
   if (gates.dns !== false) readings.push(await dns(port, gates.dns, question));
   if (gates.releases && stage === 'before') readings.push(await releases(port, question));
-  if (gates.longhorn !== undefined) readings.push(await longhorn(port, gates.longhorn, question));
+  if (gates.longhorn !== undefined) readings.push(await longhorn(dependencies, port, gates.longhorn, question));
   if (gates.cloudNativePG !== undefined) {
     const clusters = await listed(port, { apiVersion: 'postgresql.cnpg.io/v1', kind: 'Cluster' }, signal);
     const pods = await listed(port, { apiVersion: 'v1', kind: 'Pod', labelSelector: 'cnpg.io/cluster' }, signal);
@@ -94,14 +94,18 @@ async function dns(
 }
 
 async function longhorn(
+  dependencies: NodeRebootDependencies,
   port: KubernetesPort,
   spec: NonNullable<Gates['longhorn']>,
   { node, stage, signal }: GateQuestion,
 ): Promise<GateReading> {
   const of = (kind: string) =>
     listed(port, { apiVersion: 'longhorn.io/v1beta2', kind, namespace: spec.namespace }, signal);
-  const facts = readLonghorn(await of('Volume'), await of('Replica'), null);
-  return longhornGate(facts, { spec, before: null, turn: node }, stage);
+  const { prometheus } = spec;
+  const series =
+    prometheus === undefined ? null : await queried(dependencies, prometheus, 'longhorn_volume_robustness', signal);
+  const facts = readLonghorn(await of('Volume'), await of('Replica'), series);
+  return longhornGate(facts, { spec, turn: node }, stage);
 }
 
 async function releases(port: KubernetesPort, { node, signal }: GateQuestion): Promise<GateReading> {
@@ -174,21 +178,30 @@ async function host(
 }
 
 async function custom(
-  { prometheus }: NodeRebootDependencies,
+  dependencies: NodeRebootDependencies,
   port: KubernetesPort,
   gate: Gates['custom'][number],
   signal: AbortSignal,
 ): Promise<GateReading> {
   const { query, resource } = gate;
   if (query !== undefined) {
-    const server = prometheus(gate.prometheus);
-    const missing = notConfigured('Prometheus', gate.prometheus);
-    const answer = server === null ? missing : await server.series(query, { timeoutMs: askMs, signal });
+    const answer = await queried(dependencies, gate.prometheus, query, signal);
     return customGate(readCustomSamples(answer, gate), gate);
   }
   const { apiVersion = '', kind = '', namespace } = resource ?? {};
   const within = namespace === undefined ? {} : { namespace };
   return customGate(readCustomObjects(await listed(port, { apiVersion, kind, ...within }, signal), gate), gate);
+}
+
+/** The whole answer of one of the worker's Prometheus servers to a query. */
+async function queried(
+  { prometheus }: NodeRebootDependencies,
+  name: string,
+  query: string,
+  signal: AbortSignal,
+): Promise<Reading<unknown>> {
+  const server = prometheus(name);
+  return server === null ? notConfigured('Prometheus', name) : server.series(query, { timeoutMs: askMs, signal });
 }
 
 /** How long one answer may take. */

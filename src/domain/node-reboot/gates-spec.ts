@@ -69,6 +69,9 @@ export const gatesSchema = z.strictObject({
     .strictObject({
       namespace: dnsLabel.default('longhorn-system'),
       volumes: z.int().min(1).max(100_000).describe('How many volumes there are to be.'),
+      prometheus: dnsName
+        .optional()
+        .describe("One of the worker's configured Prometheus servers, which is to have the series of each volume."),
     })
     .optional(),
   cloudNativePG: z.strictObject({ clusters: z.int().min(1).max(10_000) }).optional(),

@@ -92,8 +92,6 @@ function readSeries(answer: Reading<unknown>): Reading<RobustnessSeries> {
 /** What the volumes are held against. */
 export interface LonghornExpected {
   readonly spec: NonNullable<GatesSpec['longhorn']>;
-  /** How many there were before anything was done; null where that is not known yet. */
-  readonly before: number | null;
   /** The node whose turn it is. */
   readonly turn: string;
 }
@@ -122,12 +120,9 @@ function judge({ volumes, replicas, series }: LonghornFacts, expected: LonghornE
   return all.kind === 'pass' ? pass(`${volumes.value.length} volumes are as they should be`) : all;
 }
 
-function judgeCount(count: number, { spec, before }: LonghornExpected): Verdict {
+function judgeCount(count: number, { spec }: LonghornExpected): Verdict {
   if (count === 0) return unmeasured('Longhorn volumes', 'API server', 'empty', 'Longhorn lists no volumes');
   if (count !== spec.volumes) return fail('VolumesMissing', `there are ${count} of ${spec.volumes} volumes`);
-  if (before !== null && count !== before) {
-    return fail('VolumesMissing', `there are ${count} volumes, and ${before} before anything was done`);
-  }
   return pass();
 }
 

@@ -14,7 +14,6 @@ interface Changes {
   readonly copies?: Readonly<Record<string, readonly string[]>>;
   readonly count?: number;
   readonly series?: object;
-  readonly before?: number;
 }
 
 function volume(name: string, [state, robustness]: readonly [string, string]) {
@@ -33,7 +32,7 @@ function replica(volumeName: string, nodeID: string, healthy: boolean) {
   };
 }
 
-function gate(stage: GateStage, { volumes = {}, copies = {}, count = 25, series, before }: Changes = {}) {
+function gate(stage: GateStage, { volumes = {}, copies = {}, count = 25, series }: Changes = {}) {
   const there = names.slice(0, count);
   const facts = readLonghorn(
     read(there.map((name) => volume(name, volumes[name] ?? ['attached', 'healthy']))),
@@ -41,7 +40,7 @@ function gate(stage: GateStage, { volumes = {}, copies = {}, count = 25, series,
     series === undefined ? null : read(series),
   );
   const spec = { namespace: 'longhorn-system', volumes: 25 };
-  return longhornGate(facts, { spec, before: before ?? null, turn: 'node-1' }, stage).verdict;
+  return longhornGate(facts, { spec, turn: 'node-1' }, stage).verdict;
 }
 
 describe('Longhorn volumes', () => {
@@ -55,7 +54,7 @@ describe('Longhorn volumes', () => {
       reason: 'VolumesMissing',
       message: 'there are 24 of 25 volumes',
     });
-    expect(gate('after', { before: 26 })).toMatchObject({ reason: 'VolumesMissing' });
+    expect(gate('after', { count: 24 })).toMatchObject({ reason: 'VolumesMissing' });
   });
 
   test('NR-26 a detached volume of unknown robustness is no failure, an attached one is unmeasured', () => {
@@ -130,14 +129,14 @@ describe('Longhorn volumes', () => {
     ];
     const facts = readLonghorn(read([volume('pvc-1', ['attached', 'degraded'])]), read(copies), null);
     const spec = { namespace: 'longhorn-system', volumes: 1 };
-    expect(longhornGate(facts, { spec, before: null, turn: 'node-1' }, 'last').verdict).toMatchObject({
+    expect(longhornGate(facts, { spec, turn: 'node-1' }, 'last').verdict).toMatchObject({
       reason: 'TooFewCopies',
     });
   });
 
   test('a list that is empty, denied, or of a kind that is not served stays what it is', () => {
     expect(gate('before', { count: 0 })).toMatchObject({ kind: 'unmeasured', why: 'empty' });
-    const expected = { spec: { namespace: 'longhorn-system', volumes: 25 }, before: null, turn: 'node-1' };
+    const expected = { spec: { namespace: 'longhorn-system', volumes: 25 }, turn: 'node-1' };
     const notServed = unmeasured('volumes', 'API server', 'not-served', 'no kind Volume of longhorn.io/v1beta2');
     const denied = unmeasured('replicas', 'API server', 'denied', 'forbidden');
     expect(longhornGate(readLonghorn(notServed, read([]), null), expected, 'before').verdict).toBe(notServed);
