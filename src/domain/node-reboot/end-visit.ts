@@ -14,7 +14,7 @@ export function restored(state: CampaignState, visit: Visit, result: ResultOf<'r
   return stop(written, kept, givingUp.reason, givingUp.message, now);
 }
 
-/** P14: the turn is over. A node that was given back is not begun again at once. */
+/** P14: the turn is over. A node that was given back is not begun again at once, unless a person has said so: that is retry. */
 export function released(
   state: CampaignState,
   visit: Visit,
@@ -29,6 +29,7 @@ export function released(
     'outcome',
     `node ${node} ${how}; ${result.message}`,
   );
+  if (givingUp?.keepLock === true) return ended;
   if (givingUp !== null) return { ...ended, notBefore: { at: now + retryMs, message: givingUp.message } };
   // A yes to one node is used up by its reboot; one to all of them covers the others still.
   const approvals = state.approvals.filter(({ covers }) => Object.keys(covers).some((covered) => covered !== node));

@@ -144,6 +144,17 @@ describe('the turn of a node', () => {
     expect(campaign.next().do).toBe('wait');
   });
 
+  test('a node that was given back after a failure is begun anew as soon as a person says retry', () => {
+    const campaign = new Campaign({ approval: 'None' }).at('Draining');
+    campaign.take({ of: 'drain', outcome: 'blocked', message: 'a pod stays' });
+    campaign.take({ of: 'restore', outcome: 'done', message: '' });
+    expect(campaign.pages()).toEqual(['DrainBlocked']);
+    campaign.act('retry');
+    expect(campaign.next().do).toBe('releaseLock');
+    campaign.take({ of: 'releaseLock', message: '' });
+    expect(campaign.sees(observation(['n1'])).do).toBe('takeLock');
+  });
+
   test('a node that a person booted anew after it had failed its checks is looked for as after a reboot', () => {
     const campaign = new Campaign().at('Checking', { rebootAt: NOW, bootedAs: 'n1-boot-2' });
     campaign.take({ of: 'checkNode', verdict: fail('WrongKernel', 'no'), kernel: '6.12' });
