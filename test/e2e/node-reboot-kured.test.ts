@@ -55,6 +55,7 @@ beforeEach(() => {
 afterEach(async () => {
   await campaign?.handle.terminate('the test is over').catch(() => undefined);
   campaign = null;
+  await allow(shippedRules('Role'));
   await tidy(stage, hosts);
 });
 
@@ -72,7 +73,7 @@ async function allow(rules: RbacRule[]): Promise<void> {
 }
 
 async function apply(spec: Parameters<RebootStage['apply']>[0] = {}): Promise<Campaign> {
-  campaign = await stage.apply({ approval: 'None', ...spec });
+  campaign = await stage.apply({ approval: 'None', readyHold: '0s', releaseDelay: '0s', ...spec });
   return campaign;
 }
 

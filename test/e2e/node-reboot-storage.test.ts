@@ -40,7 +40,8 @@ afterEach(async () => {
 });
 
 async function apply(spec: Parameters<RebootStage['apply']>[0]): Promise<Campaign> {
-  campaign = await stage.apply({ approval: 'None', drain: { deleteBarePods: true }, releaseDelay: '1s', ...spec });
+  const quick = { readyHold: '0s', releaseDelay: '1s' } as const;
+  campaign = await stage.apply({ approval: 'None', drain: { deleteBarePods: true }, ...quick, ...spec });
   return campaign;
 }
 
