@@ -143,16 +143,19 @@ test('kured: a boot that outlasts every time of the spec lets no second node go,
   });
 
   await kube(stage.lab.env, 'DELETE', `${lockPath}/${lockName.name}`);
-  await other.act('runNow');
-  await other.until('the lock is missed', (s) => s.waiting?.for.includes('is missing') === true);
-  hosts.pressPower('n1');
-  await at.until('a stop', (s) => s.stopped?.reason === 'LockLost');
-  expect(hosts.asked('n2')).toBe(asked);
-  expect(await isCordoned(stage.lab, 'n1')).toBe(true);
-  for (const name of ['n2', 'n3']) expect(await isCordoned(stage.lab, name)).toBe(false);
-  expect(stage.told.map(({ what }) => what)).toEqual(['Hung', 'LockLost']);
-  await other.handle.terminate('the test is over');
-  await kube(stage.lab.env, 'POST', lockPath, { body: { metadata: { name: lockName.name } } });
+  try {
+    await other.act('runNow');
+    await other.until('the lock is missed', (s) => s.waiting?.for.includes('is missing') === true);
+    hosts.pressPower('n1');
+    await at.until('a stop', (s) => s.stopped?.reason === 'LockLost');
+    expect(hosts.asked('n2')).toBe(asked);
+    expect(await isCordoned(stage.lab, 'n1')).toBe(true);
+    for (const name of ['n2', 'n3']) expect(await isCordoned(stage.lab, name)).toBe(false);
+    expect(stage.told.map(({ what }) => what)).toEqual(['Hung', 'LockLost']);
+  } finally {
+    await other.handle.terminate('the test is over');
+    await kube(stage.lab.env, 'POST', lockPath, { body: { metadata: { name: lockName.name } } });
+  }
 });
 
 describe('kured: a drain that a budget holds up for longer than the interval, with the worker restarted in the middle', () => {
