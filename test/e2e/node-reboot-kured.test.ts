@@ -30,13 +30,13 @@ beforeAll(async () => {
   // The worker has the rights of deploy/ and no others, so that one of them can be taken from it.
   const kubeconfig = await serviceAccountKubeconfig(lab, {
     ...{ namespace: 'default', name: 'reboots' },
-    clusterRules: shippedRules('ClusterRole'),
+    clusterRules: [...shippedRules('ClusterRole'), ...shippedRules('Role').filter((rule) => !isOfLock(rule))],
   });
   api = await severedApi(kubeconfig, join(lab.env.dir, 'severed.kubeconfig'));
   stage = await openRebootStage({ ...lab, env: { ...lab.env, kubeconfig: api.kubeconfig } }, names, 'simulated');
   const subjects = [{ kind: 'ServiceAccount', name: 'reboots', namespace: 'default' }];
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reboots' };
-  await kube(lab.env, 'POST', roles, { body: { metadata: { name: 'reboots' }, rules: shippedRules('Role') } });
+  await kube(lab.env, 'POST', roles, { body: { metadata: { name: 'reboots' }, rules: lockRules() } });
   await kube(lab.env, 'POST', roles.replace(/roles$/, 'rolebindings'), {
     body: { metadata: { name: 'reboots' }, subjects, roleRef },
   });
@@ -55,7 +55,7 @@ beforeEach(() => {
 afterEach(async () => {
   await campaign?.handle.terminate('the test is over').catch(() => undefined);
   campaign = null;
-  await allow(shippedRules('Role'));
+  await allow(lockRules());
   await tidy(stage, hosts);
 });
 
@@ -63,9 +63,12 @@ const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${lockName.namespac
 const lockPath = `/api/v1/namespaces/${lockName.namespace}/configmaps`;
 
 function shippedRules(kind: 'Role' | 'ClusterRole'): RbacRule[] {
-  const found = kustomized('deploy/node-reboot').find((object) => object.kind === kind);
-  return (found as unknown as { rules: RbacRule[] }).rules;
+  const found = kustomized('deploy/node-reboot').filter((object) => object.kind === kind);
+  return found.flatMap((object) => (object as unknown as { rules: RbacRule[] }).rules);
 }
+
+const isOfLock = ({ resources = [] }: RbacRule) => resources.includes('configmaps');
+const lockRules = () => shippedRules('Role').filter(isOfLock);
 
 /** What the worker may do in the namespace of the lock from now on. */
 async function allow(rules: RbacRule[]): Promise<void> {
@@ -98,11 +101,11 @@ test('kured: a lock that cannot be read for long while its node boots holds noth
 
   await isOut(at, 'n1');
   const mark = await markAudit(stage.lab);
-  await allow(shippedRules('Role').filter(({ resources = [] }) => !resources.includes('configmaps')));
+  await allow([]);
   hosts.pressPower('n1');
   await waitFor('the lock is refused again and again', async () => (await refusedReads(mark)).length >= 6);
   expect(await isCordoned(stage.lab, 'n1')).toBe(true);
-  await allow(shippedRules('Role'));
+  await allow(lockRules());
   await at.until('n1 is done', (s) => s.nodes.find(({ node }) => node === 'n1')?.reboot === 'done');
 
   await isOut(at, 'n2');
