@@ -124,7 +124,7 @@ async function endsAsUndisturbed(campaign: Campaign): Promise<void> {
   await stage.stage.reset();
 }
 
-describe('NR-16 NR-47 NR-48 NR-50 two nodes are each told to reboot once, one after the other, when the worker is killed', () => {
+describe('NR-16 NR-47 NR-48 NR-50 NR-67 two nodes are each told once, one after the other, and replay, when the worker is killed', () => {
   test.for(all ? each : sample)('$what', { timeout: 1_800_000 }, async ({ deaths }) => {
     stage.wish();
     const campaign = await stage.start();

@@ -18,7 +18,7 @@ import { isOurs, verify, type FlowReadBack } from '../../domain/keycloak-flow/re
 import type { FlowRepresentation } from '../../domain/keycloak-flow/representation.ts';
 import type { BuildOutcome } from '../../domain/keycloak-flow/run.ts';
 import { buildScope } from '../../domain/keycloak-flow/screen-scope.ts';
-import { sleep, type WaitContext } from '../release/wait-context.ts';
+import { sleep, type WaitContext } from '../wait-context.ts';
 import type { Sent } from './client.ts';
 import type { Session } from './dependencies.ts';
 import type { BuildInput } from './port.ts';

@@ -1,7 +1,7 @@
 import { isUnmeasured } from '../../domain/core/verdict.ts';
 import type { BuildOutcome, WriteOutcome } from '../../domain/keycloak-flow/run.ts';
 import { atBoundary } from '../release/boundary.ts';
-import { waiting } from '../release/wait-context.ts';
+import { waiting } from '../wait-context.ts';
 import { bindCandidate } from './bind-candidate.ts';
 import { buildCandidate, type BuildHeartbeat } from './build-candidate.ts';
 import { openSession, type KeycloakFlowDependencies, type Session } from './dependencies.ts';

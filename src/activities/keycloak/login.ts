@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { read, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
 import type { LoginEnd } from '../../domain/keycloak-flow/proof.ts';
 import { formatPath } from '../../domain/keycloak-flow/request-path.ts';
-import { sleep } from '../release/wait-context.ts';
+import { sleep } from '../wait-context.ts';
 import type { Browsed, KeycloakClient, LoginRequest } from './client.ts';
 import { createCookieJar } from './cookie-jar.ts';
 import type { HtmlForm } from './html-forms.ts';

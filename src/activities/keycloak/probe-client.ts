@@ -8,7 +8,7 @@ import {
   type FlowRepresentation,
 } from '../../domain/keycloak-flow/representation.ts';
 import { formatPath } from '../../domain/keycloak-flow/request-path.ts';
-import { sleep } from '../release/wait-context.ts';
+import { sleep } from '../wait-context.ts';
 import type { Session } from './dependencies.ts';
 
 /** The probe client of one realm, and what it may be aimed at. */

@@ -8,7 +8,7 @@ import {
   type ProofReadings,
   type ProofRole,
 } from '../../domain/keycloak-flow/proof.ts';
-import { sleep } from '../release/wait-context.ts';
+import { sleep } from '../wait-context.ts';
 import type { KeycloakFlowDependencies, Session } from './dependencies.ts';
 import { logIn, type LoginAttempt } from './login.ts';
 import type { ProveInput } from './port.ts';

@@ -3,7 +3,7 @@ import type { DrainProgress } from '../../domain/node-reboot/drain-progress.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { atBoundary } from '../release/boundary.ts';
-import { waiting, type WaitContext } from '../release/wait-context.ts';
+import { waiting, type WaitContext } from '../wait-context.ts';
 import { clusterOf } from '../kubernetes/cluster-of.ts';
 import type { NodeRebootDependencies } from './dependencies.ts';
 import { drainNode } from './drain.ts';

@@ -4,7 +4,7 @@ import { describeWaiting, dueEvictions, noteTry, type DrainProgress } from '../.
 import { readPods, type PodReading } from '../../domain/node-reboot/pod.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
-import { isCalledOff, sleep, type WaitContext } from '../release/wait-context.ts';
+import { isCalledOff, sleep, type WaitContext } from '../wait-context.ts';
 import type { StepInput } from './port.ts';
 
 /** Between two looks at the pods of the node. */

@@ -1,7 +1,7 @@
 import { unmeasured, type Reading } from '../../domain/core/verdict.ts';
 import type { NodeReading } from '../../domain/node-reboot/node.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
-import { createPulse } from '../release/pulse.ts';
+import { createPulse } from '../pulse.ts';
 import { nodeReading, type NodeObject } from './nodes.ts';
 
 /** Waits for a change of the node, or so many milliseconds, and tells how it is then. */

@@ -2,7 +2,7 @@ import { read, unmeasured, type Reading } from '../../domain/core/verdict.ts';
 import { cordonManager } from '../../domain/node-reboot/node.ts';
 import { hostPods } from '../../domain/node-reboot/pod.ts';
 import type { KubeObject, KubernetesPort } from '../kubernetes/port.ts';
-import { sleep } from '../release/wait-context.ts';
+import { sleep } from '../wait-context.ts';
 import { answered } from './lock.ts';
 
 /** A one-shot pod on a node, in whose host's namespaces a script is run. */

@@ -11,7 +11,7 @@ import {
 import { cordonManager } from '../../domain/node-reboot/node.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubeObject, KubernetesPort } from '../kubernetes/port.ts';
-import { sleep } from '../release/wait-context.ts';
+import { sleep } from '../wait-context.ts';
 
 interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { primariesOn, readCloudNativePg, type PrimaryHere } from '../../domain/n
 import { cordonManager } from '../../domain/node-reboot/node.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
-import { sleep, type WaitContext } from '../release/wait-context.ts';
+import { sleep, type WaitContext } from '../wait-context.ts';
 import { readNodes } from './nodes.ts';
 import type { StepInput } from './port.ts';
 

@@ -6,7 +6,7 @@ import { selectNode } from '../../domain/node-reboot/select-node.ts';
 import type { Sentinel } from '../../domain/node-reboot/sentinel.ts';
 import type { NodeRebootSpec } from '../../domain/node-reboot/spec.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
-import { sleep } from '../release/wait-context.ts';
+import { sleep } from '../wait-context.ts';
 import { clusterOf } from '../kubernetes/cluster-of.ts';
 import type { NodeRebootDependencies } from './dependencies.ts';
 import { readGates } from './gates.ts';

@@ -5,7 +5,7 @@ import { judgeReturn } from '../../domain/node-reboot/judge-return.ts';
 import type { NodeReading } from '../../domain/node-reboot/node.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
-import { sleep, type WaitContext } from '../release/wait-context.ts';
+import { sleep, type WaitContext } from '../wait-context.ts';
 import type { NodeRebootDependencies } from './dependencies.ts';
 import { followingNode } from './follow-node.ts';
 import { readGates } from './gates.ts';
@@ -84,10 +84,17 @@ export function checkNode(
         if (clock() - readySince >= spec.readyHold) {
           const host = await readHost(port, dependencies.hostImage, visit.node, clock, signal);
           const sentinel = host.kind === 'read' ? host.value.sentinel : host;
-          const verdict = checkBoot({ node: seen.value, sentinel }, visit, spec);
-          if (verdict.kind !== 'unmeasured') return { of: 'checkNode', verdict, kernel: seen.value.kernel };
-          trouble = verdict.message;
-          await sleep(quietMs, signal);
+          // A watch whose connection died without a word shows the node as it was.
+          const now = nodeOf(await readNode(port, visit.node, signal));
+          if (now.kind === 'read' && now.value.ready) {
+            const verdict = checkBoot({ node: now.value, sentinel }, visit, spec);
+            if (verdict.kind !== 'unmeasured') return { of: 'checkNode', verdict, kernel: now.value.kernel };
+            trouble = verdict.message;
+            await sleep(quietMs, signal);
+          } else {
+            readySince = null;
+            trouble = now.kind === 'read' ? `node ${visit.node} is not Ready` : now.message;
+          }
         }
       }
       progress({ readySince });

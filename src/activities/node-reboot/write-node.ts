@@ -4,7 +4,7 @@ import { cordonManager, formatMark, type NodeReading } from '../../domain/node-r
 import { judgeCordon, judgeUncordon } from '../../domain/node-reboot/node-writes.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
-import { sleep } from '../release/wait-context.ts';
+import { sleep } from '../wait-context.ts';
 import { answered } from './lock.ts';
 import { readNode } from './nodes.ts';
 

@@ -4,7 +4,7 @@ import type { ReleaseDependencies } from './dependencies.ts';
 import type { ImageCache } from './image-cache.ts';
 import { observeRelease } from './observe.ts';
 import type { AwaitChange, ObserveInput } from './port.ts';
-import { sleep, type WaitContext } from './wait-context.ts';
+import { sleep, type WaitContext } from '../wait-context.ts';
 
 /** What a worker that takes over needs to know. */
 export interface AwaitChangeProgress {

@@ -10,7 +10,7 @@ import { observeRelease } from './observe.ts';
 import type { ReleaseActivities, ResultOf, WatchRolloutResult } from './port.ts';
 import { preflightOf } from './preflight.ts';
 import { restorePlacementsOf } from './restore-placements.ts';
-import { waiting } from './wait-context.ts';
+import { waiting } from '../wait-context.ts';
 import type { SoakProgress } from '../../domain/release/judge-soak.ts';
 import { watchRolloutOf, type RolloutProgress } from './watch-rollout.ts';
 import { watchSoakOf } from './watch-soak.ts';

@@ -5,7 +5,7 @@ import type { KubeObject, ObjectRef } from '../kubernetes/port.ts';
 import { clusterOf } from '../kubernetes/cluster-of.ts';
 import type { ReleaseDependencies } from './dependencies.ts';
 import type { DeletePodInput } from './port.ts';
-import { sleep } from './wait-context.ts';
+import { sleep } from '../wait-context.ts';
 
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 500;

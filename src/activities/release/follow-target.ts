@@ -3,7 +3,7 @@ import type { Pod, Revision } from '../../domain/core/workload.ts';
 import type { TargetAddress } from '../../domain/release/address.ts';
 import type { WatchedTarget } from '../../domain/release/judge-rollout.ts';
 import type { KubeObject, KubernetesPort, ListQuery, WatchEvent } from '../kubernetes/port.ts';
-import type { Pulse } from './pulse.ts';
+import type { Pulse } from '../pulse.ts';
 import { selectorText, type WorkloadObject } from './workload.ts';
 
 /** A target as its watches tell it, kept up to date. */

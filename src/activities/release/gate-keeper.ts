@@ -1,7 +1,7 @@
 import type { Pod } from '../../domain/core/workload.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { askGate, type GateAnswers, type GateQuestion } from './gate.ts';
-import type { Pulse } from './pulse.ts';
+import type { Pulse } from '../pulse.ts';
 
 /** Asks the gate again and again while pods are ready, beside the watching, and keeps the last answers. */
 export interface GateKeeper {

@@ -1,7 +1,7 @@
 import { parseImageReference } from '../../domain/core/image-reference.ts';
 import type { ImageIndex } from '../../domain/release/image-id.ts';
 import type { ImageCache } from './image-cache.ts';
-import type { Pulse } from './pulse.ts';
+import type { Pulse } from '../pulse.ts';
 
 /** The index of an image, for telling what a runtime reports. Asked for once; null until it is known. */
 export interface IndexKeeper {

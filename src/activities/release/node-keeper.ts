@@ -2,7 +2,7 @@ import type { Pod } from '../../domain/core/workload.ts';
 import type { NodeState } from '../../domain/release/pod-trouble.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { nodeStateOf, type NodeObject } from './nodes.ts';
-import type { Pulse } from './pulse.ts';
+import type { Pulse } from '../pulse.ts';
 
 /** Reads the nodes that pods are on, beside the watching: a node in trouble is no fault of an image. */
 export interface NodeKeeper {

@@ -2,7 +2,7 @@ import type { Reading } from '../../domain/core/verdict.ts';
 import type { ImagePresence } from '../../domain/release/judge-rollout.ts';
 import type { RegistryPort } from '../registry/port.ts';
 import { askPresence } from './image-presence.ts';
-import type { Pulse } from './pulse.ts';
+import type { Pulse } from '../pulse.ts';
 
 /** Asks the registry for an image beside the watching, once it matters. */
 export interface PresenceKeeper {

@@ -6,7 +6,7 @@ import { clusterOf } from '../kubernetes/cluster-of.ts';
 import type { ReleaseDependencies } from './dependencies.ts';
 import type { RestorePlacementsInput, ResultOf } from './port.ts';
 import { currentPods, readTarget } from './read-target.ts';
-import { sleep } from './wait-context.ts';
+import { sleep } from '../wait-context.ts';
 import { containerIn, workloadName } from './workload.ts';
 
 /** How long an unanswered reading or write is tried again. */

@@ -5,7 +5,7 @@ import { askChecks } from './ask-checks.ts';
 import type { ReleaseDependencies } from './dependencies.ts';
 import { askGate } from './gate.ts';
 import type { WatchSoakInput } from './port.ts';
-import type { Pulse } from './pulse.ts';
+import type { Pulse } from '../pulse.ts';
 
 export interface TakenSample {
   readonly sample: SoakSample;

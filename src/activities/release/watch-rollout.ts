@@ -15,8 +15,8 @@ import { createIndexKeeper } from './index-keeper.ts';
 import { createNodeKeeper } from './node-keeper.ts';
 import { createPresenceKeeper } from './presence-keeper.ts';
 import type { WatchRolloutInput, WatchRolloutResult } from './port.ts';
-import { createPulse } from './pulse.ts';
-import type { WaitContext } from './wait-context.ts';
+import { createPulse } from '../pulse.ts';
+import type { WaitContext } from '../wait-context.ts';
 
 /** What a worker that takes over goes on from. */
 export interface RolloutProgress {

@@ -13,9 +13,9 @@ import type { ReleaseDependencies } from './dependencies.ts';
 import { following } from './follow-target.ts';
 import { createNodeKeeper } from './node-keeper.ts';
 import type { ResultOf, WatchSoakInput } from './port.ts';
-import { createPulse } from './pulse.ts';
+import { createPulse } from '../pulse.ts';
 import { createSampler } from './soak-sampler.ts';
-import type { WaitContext } from './wait-context.ts';
+import type { WaitContext } from '../wait-context.ts';
 
 /** Judged again this often without an event, for what was read beside it. */
 const TICK_MS = 5_000;

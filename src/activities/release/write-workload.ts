@@ -3,7 +3,7 @@ import type { TargetAddress } from '../../domain/release/address.ts';
 import type { WriteResult } from '../../domain/release/rollout.ts';
 import { clusterOf } from '../kubernetes/cluster-of.ts';
 import { FIELD_MANAGER, type ReleaseDependencies } from './dependencies.ts';
-import { sleep } from './wait-context.ts';
+import { sleep } from '../wait-context.ts';
 import { workloadName, workloadRef, type WorkloadObject } from './workload.ts';
 
 /** What is to be done about a workload as it was just read. */

@@ -1,7 +1,7 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { redact } from '../../domain/core/redact.ts';
 import type { WriteResult } from '../../domain/release/rollout.ts';
-import { isCalledOff, waiting } from './wait-context.ts';
+import { isCalledOff, waiting } from '../wait-context.ts';
 
 /** Type of the failure that says that a write may or may not be in effect. */
 const WRITE_UNKNOWN = 'WriteUnknown';

@@ -1,6 +1,10 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { createKubernetes } from '../../../src/activities/kubernetes/create.ts';
+import type { KubernetesPort } from '../../../src/activities/kubernetes/port.ts';
+import type { NodeObject } from '../../../src/activities/node-reboot/nodes.ts';
 import { checkNode, type ReadyProgress } from '../../../src/activities/node-reboot/watch-node.ts';
+import { read } from '../../../src/domain/core/verdict.ts';
 import { newVisit } from '../../../src/domain/node-reboot/visit.ts';
 import { startApiServer } from '../../doubles/api-server.ts';
 import { before, HOUR, MINUTE, NOW, spec } from '../../domain/node-reboot/world.ts';
@@ -48,4 +52,40 @@ test('NR-59 a node that is not Ready for a moment must be Ready for the whole ti
     await port.close();
     await server.stop();
   }
+});
+
+test('a watch that has died without a word does not keep a node Ready: it is read before it passes', async () => {
+  const node = (ready: boolean): NodeObject => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n1', uid: 'u', resourceVersion: '1' },
+    status: {
+      nodeInfo: { bootID: 'n1-boot-2', kernelVersion: '6.14' },
+      capacity: { memory: '16Gi' },
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown' }],
+    },
+  });
+  async function* watch(_: unknown, { signal }: { signal: AbortSignal }) {
+    yield { type: 'listed', items: [node(true)], resourceVersion: '1' };
+    await once(signal, 'abort');
+  }
+  const port = {
+    watch,
+    get: () => Promise.resolve(read(node(false))),
+    create: () => Promise.resolve({ kind: 'denied', message: 'no pods here' }),
+  } as unknown as KubernetesPort;
+  const nobody = { kubernetes: () => port, prometheus: () => null, etcd: () => null, hostImage: 'busybox' };
+  const dependencies = { ...nobody, commands: {}, holderRun: () => Promise.resolve('running' as const) };
+  const visit = { ...newVisit('n1', 'libc6', null, NOW), phase: 'Checking' as const, before, bootedAs: 'n1-boot-2' };
+  const record = { campaign: 'control-plane', run: 'run-1', visit, reason: '' };
+  const end = new AbortController();
+  const counted: (number | null)[] = [];
+  const progress = ({ readySince }: ReadyProgress) => {
+    counted.push(readySince);
+    end.abort(new Error('the test is over'));
+  };
+  const step = { spec: spec({ readyHold: '0s' }), record, deadline: NOW + HOUR };
+  const context = { signal: end.signal, resumed: undefined, progress };
+  await expect(checkNode(dependencies, port, step, () => NOW, context)).rejects.toThrow('the test is over');
+  expect(counted).toEqual([null]);
 });
