@@ -4,7 +4,7 @@ import { shippedActivities } from './simulated-activities.ts';
 import { Broken, noCoverage, shipped, simulate, type Happening, type PersonAction, type Story } from './simulation.ts';
 
 /** How many stories are played for the shipped code. */
-const RUNS = Number(process.env['HOLDFAST_SIM_RUNS'] ?? 60);
+const RUNS = Number(process.env['HOLDFAST_SIM_RUNS'] ?? 150);
 const BUG_RUNS = 2_000;
 
 const campaign = fc.nat(1);
@@ -17,10 +17,10 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 30, arbitrary: fc.record({ kind: kind('run'), campaign, steps: fc.integer({ min: 1, max: 12 }) }) },
   { weight: 6, arbitrary: fc.record({ kind: kind('act'), campaign, action }) },
   { weight: 4, arbitrary: fc.record({ kind: kind('time'), ms: fc.constantFrom(1_000, 61_000, 16 * 60_000) }) },
-  { weight: 4, arbitrary: fc.record({ kind: kind('crash'), campaign }) },
+  { weight: 9, arbitrary: fc.record({ kind: kind('crash'), campaign }) },
   {
-    weight: 4,
-    arbitrary: fc.record({ kind: kind('ghost'), which: fc.nat(20), steps: fc.integer({ min: 1, max: 4 }) }),
+    weight: 18,
+    arbitrary: fc.record({ kind: kind('ghost'), which: fc.nat(20), steps: fc.integer({ min: 1, max: 6 }) }),
   },
   { weight: 3, arbitrary: fc.record({ kind: kind('lose'), campaign }) },
   { weight: 1, arbitrary: fc.record({ kind: kind('terminate'), campaign }) },

@@ -5,7 +5,7 @@ import { Broken, noCoverage, shipped, simulate } from './simulation.ts';
 import { stories, storiesWithLockByHand } from './stories.ts';
 
 /** How many stories are played for the shipped code; the benchmark asks for more. */
-const RUNS = Number(process.env['HOLDFAST_SIM_RUNS'] ?? 300);
+const RUNS = Number(process.env['HOLDFAST_SIM_RUNS'] ?? 400);
 
 describe('two campaigns on one cluster, whatever happens', () => {
   test('NR-69 no node goes down while another is out, none is given back unproven, and a person can always go on', () => {

@@ -25,13 +25,13 @@ const undisturbedLock: fc.Arbitrary<Happening> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('wish' as const), node }) },
   fc.record({ kind: fc.constant('unwish' as const), node }),
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('crash' as const), campaign }) },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('crash' as const), campaign }) },
   {
-    weight: 3,
+    weight: 16,
     arbitrary: fc.record({
       kind: fc.constant('ghost' as const),
       which: fc.nat(20),
-      steps: fc.integer({ min: 1, max: 4 }),
+      steps: fc.integer({ min: 1, max: 6 }),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('lose' as const), campaign }) },
