@@ -1,11 +1,11 @@
 import { appendEvidence } from '../core/evidence.ts';
 import { canonicalJson } from '../core/plan-hash.ts';
 import { redact } from '../core/redact.ts';
+import { describeSpecChange } from '../core/spec-change.ts';
 import type { ActionOf, KeycloakFlowAction } from './actions.ts';
 import { approve, decider, reject } from './apply-approval.ts';
 import { command } from './commands.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
-import type { KeycloakFlowSpec } from './spec.ts';
 import type { KeycloakFlowState } from './state.ts';
 
 /**
@@ -147,27 +147,15 @@ function applySpec(state: KeycloakFlowState, { spec, noBind }: ActionOf<'applySp
     );
   }
   const changed = { ...state, spec, generation: state.generation + 1 };
-  return accepted(changed, `applies a new spec: ${whatChanged(state.spec, spec)}`, {
+  return accepted(changed, `applies a new spec: ${describeSpecChange(state.spec, spec, told)}`, {
     effect: 'run',
     noBind,
     callsOff: true,
   });
 }
 
-/** Fields that say what may happen without a person, which a file changes in silence where it does not name them. */
-const told = ['mode', 'suspend'] as const satisfies readonly (keyof KeycloakFlowSpec)[];
-
-function whatChanged(before: KeycloakFlowSpec, after: KeycloakFlowSpec): string {
-  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  const written = (spec: KeycloakFlowSpec, key: string) => canonicalJson(spec[key as keyof KeycloakFlowSpec] ?? null);
-  const changed = keys.filter((key) => written(before, key) !== written(after, key));
-  const values = told.filter((key) => changed.includes(key));
-  const others = changed.filter((key) => !values.some((value) => value === key));
-  return [
-    ...values.map((key) => `${key} ${String(after[key])}, was ${String(before[key])}`),
-    ...(others.length === 0 ? [] : [others.join(', ')]),
-  ].join('; ');
-}
+/** Fields that say what may happen without a person. */
+const told = ['mode', 'suspend'] as const;
 
 /** Keeps what a person decided: who, what, why and when. Binding what was not shown to work is an override. */
 function recorded(
@@ -180,12 +168,4 @@ function recorded(
   const kind = action.action === 'approve' && action.withoutProof ? 'override' : 'decision';
   const details = { what: `keycloakflow/${state.name}`, by: action.action === 'approve' ? decider(action) : action.by };
   return { ...state, evidence: appendEvidence(state.evidence, now, kind, message, details) };
-}
-
-/** Keeps that a message without a sender to answer was refused, and why. */
-export function recordRefusal(state: KeycloakFlowState, message: string, now: number): KeycloakFlowState {
-  return {
-    ...state,
-    evidence: appendEvidence(state.evidence, now, 'decision', redact(message), { outcome: 'refused' }),
-  };
 }

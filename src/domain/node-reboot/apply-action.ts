@@ -2,6 +2,7 @@ import { formatDuration } from '../core/duration.ts';
 import { appendEvidence } from '../core/evidence.ts';
 import { canonicalJson } from '../core/plan-hash.ts';
 import { redact } from '../core/redact.ts';
+import { describeSpecChange } from '../core/spec-change.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf, NodeRebootAction } from './actions.ts';
 import { approve, decider } from './apply-approval.ts';
@@ -153,13 +154,16 @@ function setMode(state: CampaignState, { mode }: ActionOf<'setMode'>): ActionAns
   return accepted({ ...state, spec, generation: state.generation + 1 }, `sets mode ${mode}, was ${state.spec.mode}`);
 }
 
+/** Fields that say what may happen without a person. */
+const told = ['mode', 'suspend', 'approval'] as const;
+
 function applySpec(state: CampaignState, { spec }: ActionOf<'applySpec'>): ActionAnswer {
   if (canonicalJson(state.spec) === canonicalJson(spec)) return accepted(state, 'applies the spec that it has already');
   const busy = whileOut(state);
   if (busy !== null && (spec.cluster !== state.spec.cluster || spec.mode !== 'Enforce')) return refused(busy);
   return accepted(
     { ...state, spec, generation: state.generation + 1, observation: null, notBefore: null },
-    'applies a new spec',
+    `applies a new spec: ${describeSpecChange(state.spec, spec, told)}`,
   );
 }
 
@@ -175,14 +179,6 @@ function recorded(state: CampaignState, action: NodeRebootAction, record: string
   const kind = action.action === 'force' || action.action === 'releaseLock' ? 'override' : 'decision';
   const details = { what: `nodereboot/${state.name}`, by: action.action === 'approve' ? decider(action) : action.by };
   return { ...state, evidence: appendEvidence(state.evidence, now, kind, message, details) };
-}
-
-/** Keeps that a message without a sender to answer was refused, and why. */
-export function recordRefusal(state: CampaignState, message: string, now: number): CampaignState {
-  return {
-    ...state,
-    evidence: appendEvidence(state.evidence, now, 'decision', redact(message), { outcome: 'refused' }),
-  };
 }
 
 function mark({ by, reason }: { readonly by: string; readonly reason: string }, now: number): PersonMark {

@@ -9,6 +9,7 @@ import { targetName, type ReleaseSpec, type TargetSpec } from './spec.ts';
 import type { ReleaseState } from './state.ts';
 import { underWay } from './under-way.ts';
 import { changeMemories, fresh } from './unstick.ts';
+import { describeSpecChange } from '../core/spec-change.ts';
 
 /** Stops of targets that are gone from the spec; each is of one image, and old images are not wanted again. */
 const STOPS_KEPT = 50;
@@ -50,10 +51,14 @@ export function applySpec(
     rollout === null
       ? ''
       : `; rollout ${rollout.id} goes on as its plan had it, within the new mode, windows, freezes and blocklist`;
-  return accepted(changed, `applies a new spec: ${whatChanged(before, spec)}${freezes === '' ? keeps : freezes}`, {
-    effect: 'evaluate',
-    forward: rollout !== null,
-  });
+  return accepted(
+    changed,
+    `applies a new spec: ${describeSpecChange(before, spec, told)}${freezes === '' ? keeps : freezes}`,
+    {
+      effect: 'evaluate',
+      forward: rollout !== null,
+    },
+  );
 }
 
 /**
@@ -79,20 +84,5 @@ function frozen(mode: ReleaseSpec['mode'], rollout: RolloutState | null): string
     : '';
 }
 
-/** Fields that say what may happen without a person, which a file changes in silence where it does not name them. */
-const told = ['mode', 'suspend', 'approval', 'onFailure', 'pin'] as const satisfies readonly (keyof ReleaseSpec)[];
-
-function whatChanged(before: ReleaseSpec, after: ReleaseSpec): string {
-  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  const changed = keys.filter((key) => written(before, key) !== written(after, key));
-  const values = told.filter((key) => changed.includes(key));
-  const others = changed.filter((key) => !values.some((value) => value === key));
-  return [
-    ...values.map((key) => `${key} ${String(after[key] ?? 'none')}, was ${String(before[key] ?? 'none')}`),
-    ...(others.length === 0 ? [] : [others.join(', ')]),
-  ].join('; ');
-}
-
-function written(spec: ReleaseSpec, key: string): string {
-  return canonicalJson(spec[key as keyof ReleaseSpec] ?? null);
-}
+/** Fields that say what may happen without a person. */
+const told = ['mode', 'suspend', 'approval', 'onFailure', 'pin'] as const;

@@ -40,11 +40,3 @@ export function recordLostRollout(state: ReleaseState, rollout: RolloutState, no
     evidence: appendEvidence(state.evidence, now, 'outcome', message, { what: rollout.id, outcome: 'lost' }),
   };
 }
-
-/** Keeps that a message without a sender to answer was refused, and why. */
-export function recordRefusal(state: ReleaseState, message: string, now: number): ReleaseState {
-  return {
-    ...state,
-    evidence: appendEvidence(state.evidence, now, 'decision', redact(message), { outcome: 'refused' }),
-  };
-}

@@ -8,10 +8,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { pack, unpack } from '../../domain/core/packed.ts';
+import { recordRefusal } from '../../domain/core/record-refusal.ts';
 import { parseAction, type KeycloakFlowAction } from '../../domain/keycloak-flow/actions.ts';
 import { advanceRun } from '../../domain/keycloak-flow/advance-run.ts';
 import { decider } from '../../domain/keycloak-flow/apply-approval.ts';
-import { applyAction, recordRefusal, whyRefused } from '../../domain/keycloak-flow/apply-action.ts';
+import { applyAction, whyRefused } from '../../domain/keycloak-flow/apply-action.ts';
 import { needsVerification } from '../../domain/core/approver.ts';
 import { approvalToVerify } from '../../domain/keycloak-flow/apply-approval.ts';
 import { applyRunResult } from '../../domain/keycloak-flow/apply-run-result.ts';

@@ -9,9 +9,10 @@ import {
 } from '@temporalio/workflow';
 import { needsVerification } from '../../domain/core/approver.ts';
 import { pack, unpack } from '../../domain/core/packed.ts';
+import { recordRefusal } from '../../domain/core/record-refusal.ts';
 import { parseAction, type NodeRebootAction } from '../../domain/node-reboot/actions.ts';
 import { advanceCampaign } from '../../domain/node-reboot/advance-campaign.ts';
-import { applyAction, recordRefusal, whyRefused } from '../../domain/node-reboot/apply-action.ts';
+import { applyAction, whyRefused } from '../../domain/node-reboot/apply-action.ts';
 import { approvalToVerify, decider } from '../../domain/node-reboot/apply-approval.ts';
 import { applyResult } from '../../domain/node-reboot/apply-result.ts';
 import { isInterruptedBy, type CampaignCommand } from '../../domain/node-reboot/command.ts';

@@ -12,6 +12,7 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { pack, unpack } from '../../domain/core/packed.ts';
+import { recordRefusal } from '../../domain/core/record-refusal.ts';
 import { absorbOutcome } from '../../domain/release/absorb-outcome.ts';
 import { addressOf } from '../../domain/release/address.ts';
 import { parseAction, type ReleaseAction } from '../../domain/release/actions.ts';
@@ -29,7 +30,7 @@ import { marksOwed } from '../../domain/release/marks-owed.ts';
 import type { Observation } from '../../domain/release/observation.ts';
 import { observationOffTheWire } from '../../domain/release/observation-wire.ts';
 import { startRollout } from '../../domain/release/rollout-start.ts';
-import { recordLostRollout, recordRefusal } from '../../domain/release/record-decision.ts';
+import { recordLostRollout } from '../../domain/release/record-decision.ts';
 import type { MarksPatch, RolloutState } from '../../domain/release/rollout.ts';
 import { targetName } from '../../domain/release/spec.ts';
 import { noteWaiting } from '../../domain/release/waiting-since.ts';

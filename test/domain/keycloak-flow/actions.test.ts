@@ -6,7 +6,8 @@ import {
   type ActionOf,
   type KeycloakFlowAction,
 } from '../../../src/domain/keycloak-flow/actions.ts';
-import { applyAction, recordRefusal, whyRefused } from '../../../src/domain/keycloak-flow/apply-action.ts';
+import { recordRefusal } from '../../../src/domain/core/record-refusal.ts';
+import { applyAction, whyRefused } from '../../../src/domain/keycloak-flow/apply-action.ts';
 import { needsVerification } from '../../../src/domain/core/approver.ts';
 import { approvalToVerify } from '../../../src/domain/keycloak-flow/apply-approval.ts';
 import { readBindSwitch } from '../../../src/domain/keycloak-flow/bind-switch.ts';

@@ -9,7 +9,7 @@ import { approvalToVerify } from '../../../src/domain/release/apply-approval.ts'
 import { controlsOf } from '../../../src/domain/release/controls.ts';
 import { evaluate } from '../../../src/domain/release/evaluate.ts';
 import { unknownTarget } from '../../../src/domain/release/initial-state.ts';
-import { recordRefusal } from '../../../src/domain/release/record-decision.ts';
+import { recordRefusal } from '../../../src/domain/core/record-refusal.ts';
 import type { RolloutState } from '../../../src/domain/release/rollout.ts';
 import { targetName } from '../../../src/domain/release/spec.ts';
 import type { ReleaseState } from '../../../src/domain/release/state.ts';

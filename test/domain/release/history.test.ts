@@ -3,7 +3,7 @@ import { applyAction } from '../../../src/domain/release/apply-action.ts';
 import { parseAction } from '../../../src/domain/release/actions.ts';
 import { absorbOutcome } from '../../../src/domain/release/absorb-outcome.ts';
 import { releaseHistory } from '../../../src/domain/release/history.ts';
-import { recordRefusal } from '../../../src/domain/release/record-decision.ts';
+import { recordRefusal } from '../../../src/domain/core/record-refusal.ts';
 import { promoted, rolling, rollout, wentBack } from './rollout-world.ts';
 import { NOW, spec, start } from './world.ts';
 
