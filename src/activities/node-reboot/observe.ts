@@ -84,6 +84,10 @@ async function readOrder(
   const found = await port.list<NodeObject>(query, { signal });
   signal.throwIfAborted();
   if (found.kind === 'unmeasured') return found;
+  if (found.value.items.length === 0) {
+    const message = `no node of the cluster has the labels of the selector, ${labels.join(', ')}`;
+    return unmeasured('the nodes of the campaign', 'API server', 'empty', message);
+  }
   return read(found.value.items.map(({ metadata }) => metadata.name).sort());
 }
 

@@ -6,7 +6,7 @@ import { describeSpecChange } from '../core/spec-change.ts';
 import { accepted, refused, type ActionAnswer } from './action-answer.ts';
 import type { ActionOf, NodeRebootAction } from './actions.ts';
 import { approve, decider } from './apply-approval.ts';
-import { handCommands } from './by-hand.ts';
+import { handCommands, nodeCommand } from './by-hand.ts';
 import { command } from './commands.ts';
 import { unforcibleGates } from './gate.ts';
 import type { CampaignState, PersonMark } from './state.ts';
@@ -111,9 +111,10 @@ function releaseLock(state: CampaignState, action: ActionOf<'releaseLock'>, now:
   // It was told to reboot, and nobody has seen that it did: whatever the spec says, it is not told again unasked.
   const personNext = visit.rebootAt === null ? visit.personNext : `${action.by} took node ${visit.node} over`;
   const given = inPhase(visit, 'Releasing', now, { givingUp, personNext });
+  const left = nodeCommand(visit);
   return accepted(
     { ...state, stopped: null, visit: given },
-    `releases the lock and leaves node ${visit.node} as it is: ${byHand(visit)}`,
+    `releases the lock and leaves node ${visit.node} as it is${left === '' ? '' : `; to give it back: ${left}`}`,
   );
 }
 
@@ -186,5 +187,5 @@ function mark({ by, reason }: { readonly by: string; readonly reason: string }, 
 }
 
 function byHand(visit: Visit): string {
-  return handCommands(visit).join(' ; ');
+  return handCommands(visit).join(' ');
 }

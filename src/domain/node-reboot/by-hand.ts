@@ -13,39 +13,56 @@ export const lockName = { namespace: 'holdfast', name: 'node-reboot-lock' } as c
 export const releaseLockByHand = `kubectl -n ${lockName.namespace} patch configmap ${lockName.name} --type=merge -p '{"data":null}'`;
 
 /**
- * How a person goes on without Holdfast, line by line, at any phase of a visit: written into the lock with each phase, so
- * that it is there when nobody else is.
+ * How a person goes on without Holdfast, at any phase of a visit: written into the lock with each phase, so that it is there
+ * when nobody else is. Line by line, and each but the last ends in `&&`: pasted as lines or as one line, they stop at the first
+ * that fails.
  */
 export function handCommands(visit: Visit): readonly string[] {
-  const { node, before } = visit;
-  const uncordon = [
+  return [...nodeCommands(visit), releaseLockByHand].map((line, index, { length }) =>
+    index === length - 1 ? line : `${line} &&`,
+  );
+}
+
+/** The part of them that is about the node, as one line; empty where nothing is left to be done to it. */
+export function nodeCommand(visit: Visit): string {
+  return nodeCommands(visit).join(' && ');
+}
+
+function nodeCommands({ node, before, phase }: Visit): readonly string[] {
+  const giveBack = [
     ...(before?.unschedulable === true ? [] : [`kubectl uncordon ${node}`]),
     `kubectl annotate node ${node} ${cordonMark}-`,
   ];
-  switch (visit.phase) {
+  switch (phase) {
     case 'Locking':
     case 'Gating':
       // The gates may be read anew for a cordon that was tried before.
-      return before === null ? [releaseLockByHand] : [...uncordon, releaseLockByHand];
+      return before === null ? [] : giveBack;
     case 'Settling':
     case 'Releasing':
     case 'Restored':
-      return [releaseLockByHand];
+      return [];
     case 'Cordoning':
     case 'Moving':
     case 'Draining':
     case 'LastCheck':
     case 'Restoring':
-      return [...uncordon, releaseLockByHand];
+      return giveBack;
     case 'Rebooting':
     case 'Returning':
     case 'Checking':
     case 'Uncordoning':
-      return [
-        `kubectl get node ${node} -o jsonpath='{.status.nodeInfo.bootID} {.status.nodeInfo.kernelVersion}{"\\n"}'`,
-        `# go on when this is another boot id than ${before?.bootId ?? 'before'}, the node is Ready and its kernel is right`,
-        ...uncordon,
-        releaseLockByHand,
-      ];
+      return [anotherBoot(node, before?.bootId ?? ''), `kubectl wait --for=condition=Ready node/${node}`, ...giveBack];
   }
+}
+
+/** Fails, and says so, as long as the node runs the boot that was to end, and where nobody answers. */
+function anotherBoot(node: string, bootId: string): string {
+  const current = `kubectl get node ${node} -o jsonpath='{.status.nodeInfo.bootID}'`;
+  return `{ ${current} | grep -vqxF ${quoted(bootId)} || ! echo 'node ${node} was not seen with another boot' ; }`;
+}
+
+/** One word of a shell, whatever it holds: it comes from a node. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

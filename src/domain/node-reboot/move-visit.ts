@@ -65,7 +65,7 @@ export function stop(state: CampaignState, visit: Visit, reason: string, message
     'outcome',
     `${reason}: ${message}`,
   );
-  return page(stopped, visit, reason, `${message}. By hand: ${handCommands(visit).join(' ; ')}`, now);
+  return page(stopped, visit, reason, `${message}. By hand: ${handCommands(visit).join(' ')}`, now);
 }
 
 /** A person is wanted now. Nothing goes on before the page is delivered. */

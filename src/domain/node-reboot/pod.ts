@@ -19,6 +19,7 @@ export interface PodReading {
   readonly mirror: boolean;
   /** What creates it anew; null for a bare pod. */
   readonly controller: PodController | null;
+  /** It has an emptyDir whose data is of value: none that its annotation names as safe to lose. */
   readonly emptyDir: boolean;
   /** Names of its claims, in its own namespace. */
   readonly claims: readonly string[];
@@ -47,6 +48,9 @@ const volumeSchema = z.object({
   nfs: z.object({ server: z.string() }).nullish(),
 });
 
+/** The names of emptyDirs that an eviction may lose, in the words of the cluster autoscaler (kubernetes/autoscaler, FAQ). */
+const safeVolumes = 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes';
+
 const podSchema = z
   .object({
     metadata: z.object({
@@ -67,6 +71,7 @@ const podSchema = z
   .transform(({ metadata, spec, status }): PodReading => {
     const owner = metadata.ownerReferences?.find((one) => one.controller === true);
     const volumes = spec.volumes ?? [];
+    const safeToLose = (own(metadata.annotations ?? {}, safeVolumes) ?? '').split(',').map((name) => name.trim());
     return {
       namespace: metadata.namespace,
       name: metadata.name,
@@ -78,7 +83,7 @@ const podSchema = z
       terminating: typeof metadata.deletionTimestamp === 'string',
       mirror: Object.hasOwn(metadata.annotations ?? {}, 'kubernetes.io/config.mirror'),
       controller: owner === undefined ? null : { kind: owner.kind, name: owner.name, uid: owner.uid },
-      emptyDir: volumes.some(({ emptyDir }) => isThere(emptyDir)),
+      emptyDir: volumes.some(({ name, emptyDir }) => isThere(emptyDir) && !safeToLose.includes(name)),
       claims: volumes.flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
         if (isThere(persistentVolumeClaim)) return [persistentVolumeClaim.claimName];
         // The claim that is made for an ephemeral volume is named after pod and volume.

@@ -95,6 +95,15 @@ describe('which pods are moved', () => {
     expect(planDrain(pods, { deleteEmptyDirData: false, deleteBarePods: true }).blockers).toHaveLength(1);
   });
 
+  test('an emptyDir that its pod names as safe to lose does not block, and any other still does', () => {
+    const annotations = { 'cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes': 'tmp, cache' };
+    const pod = { name: 'app', owner: set, annotations };
+    const volumes = (...names: string[]) => names.map((name) => ({ name, emptyDir: {} }));
+    expect(named(planDrain(podsOf({ ...pod, volumes: volumes('tmp', 'cache') }), careful).evict)).toEqual(['app']);
+    const blocked = planDrain(podsOf({ ...pod, volumes: volumes('tmp', 'data') }), careful);
+    expect(blocked.blockers).toMatchObject([{ pod: 'shop/app', why: 'EmptyDir' }]);
+  });
+
   test('a pod with which Holdfast asks the host blocks nothing, and one that only looks like it does', () => {
     const asking = {
       name: 'host-facts-1',

@@ -3,15 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { lockName } from '../../../src/domain/node-reboot/by-hand.ts';
-import { hostPods } from '../../../src/domain/node-reboot/pod.ts';
+import { planDrain } from '../../../src/domain/node-reboot/drain-plan.ts';
+import { hostPods, readPods } from '../../../src/domain/node-reboot/pod.ts';
 import { workerCommand } from '../../../src/starters/commands/worker.ts';
 import { readWorkerConfig } from '../../../src/worker/config.ts';
+import { podObject } from '../../domain/node-reboot/pod-object.ts';
 import { kustomized, shippedText, type Manifest } from './manifests.ts';
 
 interface Deployment extends Manifest {
   readonly spec: {
     readonly template: {
+      readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
       readonly spec: {
+        readonly volumes: readonly object[];
         readonly terminationGracePeriodSeconds: number;
         readonly serviceAccountName: string;
         readonly containers: readonly [
@@ -88,6 +92,16 @@ describe.each(['deploy/base', 'deploy/keycloak-flow', 'deploy/node-reboot'])('%s
     const force = /SHUTDOWN_FORCE = '(\d+)s'/.exec(shippedText('src/worker/run-worker.ts'))?.[1];
     expect(Number(force)).toBeGreaterThan(0);
     expect(worker.terminationGracePeriodSeconds).toBeGreaterThan(Number(force));
+  });
+
+  test('never blocks the drain of the node on which its worker runs', () => {
+    const { metadata, spec } = only<Deployment>(folder, 'Deployment').spec.template;
+    const template = { ...metadata, name: 'worker-1', namespace: 'holdfast', owner: { kind: 'ReplicaSet' } };
+    const pods = readPods({ kind: 'read', value: [podObject({ ...template, volumes: spec.volumes })] });
+    if (pods.kind === 'unmeasured') expect.fail(pods.message);
+    const plan = planDrain(pods.value, { deleteEmptyDirData: false, deleteBarePods: false });
+    expect(plan.blockers).toEqual([]);
+    expect(plan.evict).toHaveLength(1);
   });
 
   test('runs as an account of its own', () => {

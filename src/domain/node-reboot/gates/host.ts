@@ -38,12 +38,13 @@ export function logindCapGate(facts: HostReadiness, node: string): GateReading {
 
 function judgeCap({ inhibitors, inhibitDelayMax, shutdownGracePeriod }: HostReadiness, node: string): Verdict {
   if (inhibitors.kind === 'unmeasured') return inhibitors;
-  if (inhibitDelayMax.kind === 'unmeasured') return inhibitDelayMax;
-  if (shutdownGracePeriod.kind === 'unmeasured') return shutdownGracePeriod;
   const held = inhibitors.value.some(
     ({ who, what, mode }) => who === 'kubelet' && what.split(':').includes('shutdown') && mode === 'delay',
   );
+  // A kubelet that is not told to delay a shutdown has no settings for it, so that nothing else can be read.
   if (!held) return fail('NoInhibitor', `the kubelet of node ${node} does not delay a shutdown`);
+  if (inhibitDelayMax.kind === 'unmeasured') return inhibitDelayMax;
+  if (shutdownGracePeriod.kind === 'unmeasured') return shutdownGracePeriod;
   const [cap, grace] = [inhibitDelayMax.value, shutdownGracePeriod.value];
   if (cap < grace) {
     return fail(

@@ -79,6 +79,11 @@ describe('time for the kubelet at a shutdown', () => {
     }
   });
 
+  test('NR-38 a kubelet that was never told to delay a shutdown is known to hold none, though nothing else can be read', () => {
+    const changes = { inhibitors: inhibitorsOf(networkManager), delay: undefined, grace: undefined };
+    expect(cap(changes)).toMatchObject({ kind: 'fail', reason: 'NoInhibitor' });
+  });
+
   test('NR-38 a cap of 30 s below a grace period of 90 s holds the node back, as a drop-in of a package may set it', () => {
     expect(cap({ delay: 't 30000000' })).toMatchObject({
       kind: 'fail',

@@ -1,0 +1,79 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { cordonMark, handCommands, nodeCommand } from '../../../src/domain/node-reboot/by-hand.ts';
+import { newVisit, visitPhases, type Visit } from '../../../src/domain/node-reboot/visit.ts';
+import { before, NOW } from '../../domain/node-reboot/world.ts';
+
+const visit: Visit = { ...newVisit('n1', 'libc6', null, NOW), before };
+const outPhases = ['Rebooting', 'Returning', 'Checking', 'Uncordoning'] as const;
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'holdfast-by-hand-'));
+  // It writes down what it was asked, and answers with what the file `boot` holds.
+  const kubectl = `#!/bin/sh\necho "$*" >> '${folder}/calls'\n[ "$1" = get ] && cat '${folder}/boot'\n[ ! -e "${folder}/fails-$1" ]\n`;
+  writeFileSync(join(folder, 'kubectl'), kubectl);
+  chmodSync(join(folder, 'kubectl'), 0o755);
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What kubectl is asked when this is pasted on a cluster whose node runs that boot. */
+function pasted(text: string, boot: string): string[] {
+  writeFileSync(join(folder, 'boot'), boot);
+  rmSync(join(folder, 'calls'), { force: true });
+  const env = { PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}` };
+  spawnSync('sh', { input: `${text}\n`, env, encoding: 'utf8' });
+  if (!existsSync(join(folder, 'calls'))) return [];
+  return readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
+}
+
+const ways = [
+  ['as lines, as the lock has them', '\n'],
+  ['as one line, as messages have them', ' '],
+] as const;
+
+describe.each(ways)('the commands for a person, pasted %s', (_, between) => {
+  test.each(visitPhases)('do all that they say in phase %s', (phase) => {
+    const lines = handCommands({ ...visit, phase });
+    const calls = pasted(lines.join(between), 'another-boot');
+    expect(calls).toHaveLength(lines.length);
+    expect(calls.at(-1)).toBe('-n holdfast patch configmap node-reboot-lock --type=merge -p {"data":null}');
+  });
+
+  test.each(outPhases)(
+    'give nothing back in phase %s on the boot that was to end, nor where nobody answers',
+    (phase) => {
+      const text = handCommands({ ...visit, phase }).join(between);
+      for (const boot of [before.bootId, '']) {
+        expect(pasted(text, boot)).toEqual([expect.stringMatching(/^get node n1 /) as string]);
+      }
+    },
+  );
+
+  test('keep the lock where the node could not be given back', () => {
+    writeFileSync(join(folder, 'fails-uncordon'), '');
+    const calls = pasted(handCommands({ ...visit, phase: 'Draining' }).join(between), before.bootId);
+    expect(calls).toEqual(['uncordon n1']);
+  });
+});
+
+test('what a node calls its boot is run by no shell', () => {
+  const bootId = `x'; touch ${folder}/run; echo 'y`;
+  const text = handCommands({ ...visit, phase: 'Returning', before: { ...before, bootId } }).join(' ');
+  pasted(text, 'another-boot');
+  expect(existsSync(join(folder, 'run'))).toBe(false);
+  // It is one word: it is found to be the same boot.
+  expect(pasted(text, bootId)).toHaveLength(1);
+});
+
+test('the part about the node is a command by itself, and leaves the lock alone', () => {
+  const draining = nodeCommand({ ...visit, phase: 'Draining' });
+  expect(pasted(draining, before.bootId)).toEqual(['uncordon n1', `annotate node n1 ${cordonMark}-`]);
+  expect(nodeCommand({ ...visit, phase: 'Settling' })).toBe('');
+  expect(() => execFileSync('sh', ['-nc', nodeCommand({ ...visit, phase: 'Returning' })])).not.toThrow();
+});
