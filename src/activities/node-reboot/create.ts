@@ -94,7 +94,7 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
       underLock('rebootNode', input, (port, { signal }, wasThere): Promise<ResultOf<'reboot'>> => {
         const { spec, record, deadline } = input;
         const { hostImage, commands = {} } = dependencies;
-        if (!('command' in spec.method)) return rebootByPod(port, hostImage, record, deadline, clock, signal);
+        if (!('command' in spec.method)) return rebootByPod(port, hostImage, record, wasThere, deadline, clock, signal);
         const named = { name: spec.method.command, commands };
         return rebootByCommand(port, named, record, wasThere, deadline, clock, signal);
       }),

@@ -32,12 +32,17 @@ export interface PodObject extends KubeObject {
 
 const pauseMs = 500;
 
-/** Creates the pod, unless it is there already. @returns whether it is there now */
+/**
+ * Creates the pod, unless it is there already.
+ *
+ * @returns whether it is there now; `timeout` where an earlier try had no answer, so that it may be there all the same
+ */
 export async function placeHostPod(
   port: KubernetesPort,
   pod: HostPod,
   signal: AbortSignal,
 ): Promise<Reading<'placed' | 'was there'>> {
+  let unanswered = false;
   for (;;) {
     const outcome = await port.create(hostPodManifest(pod), { fieldManager: cordonManager });
     signal.throwIfAborted();
@@ -48,14 +53,12 @@ export async function placeHostPod(
         return read('was there');
       case 'denied':
       case 'missing':
-      case 'invalid':
-        return unmeasured(
-          `pod ${pod.name}`,
-          'API server',
-          outcome.kind === 'invalid' ? 'error' : outcome.kind,
-          outcome.message,
-        );
+      case 'invalid': {
+        const why = outcome.kind === 'invalid' ? 'error' : outcome.kind;
+        return unmeasured(`pod ${pod.name}`, 'API server', unanswered ? 'timeout' : why, outcome.message);
+      }
       case 'unknown':
+        unanswered ||= outcome.effect !== 'none';
         await sleep(outcome.retryAfterMs ?? pauseMs, signal);
     }
   }

@@ -127,8 +127,11 @@ async function writeLock(
 /** What asking again does not change. */
 const decisive: readonly string[] = ['denied', 'missing', 'not-served', 'empty', 'unparsed'];
 
-/** The same of a lock that was ours: one that may not be read for a while is ours afterwards, unless it says otherwise. */
-const takesAway = decisive.filter((why) => why !== 'denied');
+/**
+ * The same of a lock that was ours: what is no answer of the API server about it, such as a page of a proxy, takes it no more
+ * away than a right that is missing for a while.
+ */
+const takesAway: readonly string[] = ['missing', 'unparsed'];
 
 /**
  * The first answer that is one: nobody there, too slow or an error is asked again, for as long as the activity may run.

@@ -28,6 +28,7 @@ export async function rebootByPod(
   port: KubernetesPort,
   image: string,
   record: LockRecord,
+  wasThere: boolean,
   deadline: number,
   clock: () => number,
   signal: AbortSignal,
@@ -37,15 +38,20 @@ export async function rebootByPod(
     ({ of: 'reboot', outcome, message }) as const;
   if (before === null) return result('refused', `node ${node} was not looked at before`);
   const name = rebootPodName(node, before.bootId);
+  /** An earlier try may have placed the pod: then nobody says that the node was not told. */
+  const couldNot = (message: string) => result(wasThere ? 'unknown' : 'refused', message);
   const pod = await readHostPod(port, name, signal);
-  if (pod.kind === 'unmeasured' && pod.why !== 'missing') return result('refused', pod.message);
+  if (pod.kind === 'read') return result('sent', `node ${node} was told to reboot already, by pod ${name}`);
+  if (pod.why !== 'missing') return couldNot(pod.message);
   const seen = await answered(() => readNode(port, node, signal), signal);
-  if (seen.kind === 'unmeasured') return result('refused', seen.message);
-  const judged = judgeReboot(seen.value.node, record, pod.kind === 'read', deadline, clock());
+  if (seen.kind === 'unmeasured') return couldNot(seen.message);
+  const judged = judgeReboot(seen.value.node, record, false, deadline, clock());
   if (judged.kind === 'done') return result('sent', judged.message);
   if (judged.kind !== 'write') return result(judged.kind, judged.message);
   const script = rebootScript(before.bootId);
   const placed = await placeHostPod(port, { name, node, image, script, deadlineSeconds: podDeadlineSeconds }, signal);
-  if (placed.kind === 'unmeasured') return result('refused', placed.message);
+  if (placed.kind === 'unmeasured') {
+    return placed.why === 'timeout' ? result('unknown', placed.message) : couldNot(placed.message);
+  }
   return result('sent', `boot ${before.bootId} of node ${node} is told to end, by pod ${name}`);
 }

@@ -38,7 +38,11 @@ export function awaitReturn(
       // A watch whose connection died without a word shows the node as it was: past the deadline it is read.
       if (clock() >= deadline) seen = nodeOf(await readNode(port, visit.node, signal));
       if (seen.kind === 'unmeasured') {
-        until = fromNowOn();
+        // The API server has answered: somebody has deleted the node.
+        if (seen.why === 'missing' && clock() >= until) {
+          return { of: 'awaitReturn', outcome: 'hung', message: `the cluster has no node ${visit.node} any more` };
+        }
+        if (seen.why !== 'missing') until = fromNowOn();
         continue;
       }
       const judged = judgeReturn(seen.value, visit, until, clock());

@@ -1,6 +1,6 @@
 import type { CampaignCommand } from './command.ts';
 import { givenBack } from './move-visit.ts';
-import { nextCommand } from './next-command.ts';
+import { freshMs, nextCommand } from './next-command.ts';
 import { nextVisit } from './next-visit.ts';
 import type { CampaignState } from './state.ts';
 import type { GivingUp } from './visit.ts';
@@ -37,6 +37,8 @@ function withVisit(state: CampaignState, now: number): CampaignState {
   if (visit !== null || stopped !== null || cancel !== null || pages.length > 0) return state;
   if (paused !== null || spec.suspend || state.observation === null) return state;
   if (notBefore !== null && now < notBefore.at) return state;
+  // What was seen longer ago is looked at anew first: meanwhile a reboot daemon may run, or the node another boot.
+  if (now - state.observedAt > freshMs) return state;
   const begun = nextVisit(state, now);
   if ('waiting' in begun) return state;
   return { ...state, visit: begun.visit, holds: false, adopting: begun.replaces, notBefore: null };

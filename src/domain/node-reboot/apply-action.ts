@@ -80,6 +80,11 @@ function force(state: CampaignState, action: ActionOf<'force'>, now: number): Ac
 function cancel(state: CampaignState, action: ActionOf<'cancel'>, now: number): ActionAnswer {
   const { visit, stopped, name } = state;
   const cancelled = { ...state, cancel: mark(action, now) };
+  if (visit === null && stopped?.reason === 'LockLost') {
+    return refused(
+      `${stopped.message}: look at it, and at the lock; ${command('retry', name)} goes on, and cancel ends it then`,
+    );
+  }
   if (visit === null) return accepted({ ...cancelled, stopped: null }, 'ends the campaign');
   if (visit.phase === 'Restored') {
     return accepted(

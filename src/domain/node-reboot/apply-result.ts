@@ -15,7 +15,7 @@ export function applyResult(state: CampaignState, result: CampaignResult, now: n
     case 'woken':
       return state;
     case 'look':
-      return { ...state, observation: result.observation };
+      return { ...state, observation: result.observation, observedAt: now };
     case 'page':
       return { ...state, pages: state.pages.slice(1) };
     default:

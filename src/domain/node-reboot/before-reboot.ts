@@ -1,4 +1,5 @@
 import { formatDuration } from '../core/duration.ts';
+import { remaining } from '../core/window.ts';
 import { describeBlocking, judgeGates, type GateReading, type Override } from './gate.ts';
 import { giveUp, into, page, record, whyNot } from './move-visit.ts';
 import { remoteAccessWarning } from './remote-access.ts';
@@ -36,6 +37,11 @@ export function gatesBefore(
 ): CampaignState {
   const { blocking, used } = judgeGates(readings, state.overrides, visit.node, visit.startedAt, now);
   const read = { ...state, gates: readings };
+  // A page, or an API server, may have been waited for since the turn began.
+  if (remaining(state.spec.windows, now) < state.spec.worstCase) {
+    const left = `the window is not open for another ${formatDuration(state.spec.worstCase)}, which is what a node may take`;
+    return notMet(read, visit, left, now, 'OutsideWindow');
+  }
   if (before.kind === 'unmeasured') return notMet(read, visit, before.message, now);
   if (blocking.length > 0) return notMet(read, visit, describeBlocking(blocking), now);
   const passed = record(withUsed(read, used, visit, now), now, 'reading', gatesPassed(readings));

@@ -52,7 +52,8 @@ export function giveUp(
   message: string,
   now: number,
 ): CampaignState {
-  const given = givenBack(visit, { reason, message, keepLock: true }, now);
+  // Whoever has cancelled wants no more of it than that the node is given back.
+  const given = givenBack(visit, { reason, message, keepLock: state.cancel === null }, now);
   if (given === null) return stop(state, visit, reason, message, now);
   return record({ ...state, visit: given }, now, 'outcome', `${reason}: ${message}`);
 }

@@ -4,8 +4,8 @@ import { nextVisit } from './next-visit.ts';
 import type { CampaignState } from './state.ts';
 import type { Visit } from './visit.ts';
 
-/** Readings of gates are made anew when they are older. */
-const freshMs = 60_000;
+/** What was read is read anew before a turn begins, and gates before a write, when it is older. */
+export const freshMs = 60_000;
 
 /**
  * What is to be done next. A pure function of state and time, asked again after every answer and every message.

@@ -71,8 +71,8 @@ export type UncordonJudgement =
   { readonly kind: 'refused'; readonly message: string } | { readonly kind: 'write'; readonly uncordon: boolean };
 
 /**
- * P11, and the way back before a reboot. A cordon is taken back only where it carries our mark; after a reboot only on the
- * boot that was checked. When the visit began is written to the node each time, also where no mark is, so that a cordon
+ * P11, and the way back before a reboot. A cordon is taken back only where it carries our mark; before the reboot only on the
+ * boot that was cordoned, after it only on the boot that was checked. When the visit began is written to the node each time, also where no mark is, so that a cordon
  * which comes late, from a worker that was taken for dead, is refused.
  */
 export function judgeUncordon(node: NodeReading, record: LockRecord): UncordonJudgement {
@@ -82,7 +82,9 @@ export function judgeUncordon(node: NodeReading, record: LockRecord): UncordonJu
   if (cordonedBy.campaign !== record.campaign) {
     return { kind: 'refused', message: `node ${name} carries the mark of campaign ${cordonedBy.campaign}` };
   }
-  if (rebootAt !== null && (bootedAs === null || bootId !== bootedAs)) {
+  // A node that rebooted by itself before it was told to is no better proven than one that was told.
+  const proven = rebootAt === null ? (before?.bootId ?? bootId) : bootedAs;
+  if (bootId !== proven) {
     return { kind: 'refused', message: `node ${name} runs boot ${bootId}, which nobody has checked` };
   }
   const cordonedByOthers = before?.unschedulable === true || (node.cordonManager ?? cordonManager) !== cordonManager;

@@ -17,6 +17,8 @@ export interface CampaignState {
   readonly paused: PersonMark | null;
   /** As it was last read; null before the first time. */
   readonly observation: CampaignObservation | null;
+  /** When it was last read, by the workflow's own clock, epoch milliseconds. */
+  readonly observedAt: number;
   /** The node whose turn it is; null between turns. */
   readonly visit: Visit | null;
   /** True while the lock is known to be ours. Nothing is done to a node without it. */
@@ -73,6 +75,7 @@ export function initialState(name: string, run: string, spec: NodeRebootSpec): C
     generation: 1,
     paused: null,
     observation: null,
+    observedAt: 0,
     visit: null,
     holds: false,
     adopting: null,

@@ -148,6 +148,12 @@ describe('a write to a node', () => {
     expect(judgeUncordon(ours, { ...record, visit }).kind).toBe('refused');
   });
 
+  test('a node that rebooted by itself before it was told to is not given back: nobody has checked that boot', () => {
+    const draining = { ...record, visit: { ...visit, rebootAt: null } };
+    expect(judgeUncordon(ours, draining)).toEqual({ kind: 'write', uncordon: true });
+    expect(judgeUncordon({ ...ours, bootId: 'n1-boot-2' }, draining).kind).toBe('refused');
+  });
+
   test('a mark is read back as it was written, and one that is not ours is somebody else’s', () => {
     expect(parseMark(formatMark(mark))).toEqual(mark);
     expect(parseMark('by hand')).toEqual({ campaign: 'by hand', run: '' });

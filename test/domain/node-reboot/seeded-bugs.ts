@@ -2,7 +2,7 @@ import { pass } from '../../../src/domain/core/verdict.ts';
 import { releaseLockByHand } from '../../../src/domain/node-reboot/by-hand.ts';
 import { judgeReturn } from '../../../src/domain/node-reboot/judge-return.ts';
 import { lockData } from '../../../src/domain/node-reboot/lock.ts';
-import { judgeCordon, judgeReboot } from '../../../src/domain/node-reboot/node-writes.ts';
+import { judgeCordon, judgeReboot, judgeUncordon } from '../../../src/domain/node-reboot/node-writes.ts';
 import { shippedActivities } from './simulated-activities.ts';
 import { shipped, type Decisions } from './simulation.ts';
 
@@ -93,6 +93,21 @@ export const seededBugs: readonly SeededBug[] = [
         ...shippedActivities,
         judgeReturn: (node, ...rest) =>
           node.ready ? { kind: 'returned', bootId: node.bootId, message: '' } : judgeReturn(node, ...rest),
+      },
+    },
+  },
+  {
+    promise: 'a proven boot',
+    bug: 'a node that rebooted by itself before it was told to is given back as it was found',
+    decisions: {
+      ...shipped,
+      activities: {
+        ...shippedActivities,
+        judgeUncordon: (node, record) =>
+          judgeUncordon(
+            record.visit.rebootAt === null ? { ...node, bootId: record.visit.before?.bootId ?? node.bootId } : node,
+            record,
+          ),
       },
     },
   },

@@ -8,6 +8,7 @@ import type { HolderRun } from '../../../src/domain/node-reboot/lock.ts';
 import type { CampaignResult } from '../../../src/domain/node-reboot/result.ts';
 import { nodeRebootSpec, type NodeRebootSpec, type NodeRebootSpecInput } from '../../../src/domain/node-reboot/spec.ts';
 import { initialState, type CampaignState } from '../../../src/domain/node-reboot/state.ts';
+import type { Visit } from '../../../src/domain/node-reboot/visit.ts';
 import {
   perform,
   shippedActivities,
@@ -384,7 +385,7 @@ class Simulation {
   /** The promises, at each write to a node. */
   #checkWrite({ what, node, record }: NodeWrite): void {
     if (this.inGhost) this.coverage.ghostWrites += 1;
-    if (what === 'uncordon') return this.#checkUncordon(node, record.visit.before?.bootId ?? '');
+    if (what === 'uncordon') return this.#checkUncordon(node, record.visit);
     this.coverage[what === 'cordon' ? 'cordons' : 'reboots'] += 1;
     const others = this.cluster.nodes.filter((other) => other !== node && other.mark !== null);
     const other = others[0];
@@ -401,11 +402,15 @@ class Simulation {
     if (told.length > 0) this.#broken('one command', `${node.name} is told twice to end boot ${node.boot}`);
   }
 
-  #checkUncordon(node: SimulatedNode, bootBefore: string): void {
+  #checkUncordon(node: SimulatedNode, { before, rebootAt, bootedAs }: Visit): void {
     this.coverage.uncordons += 1;
-    const told = this.cluster.wasTold(node.name, bootBefore);
-    if (told && bootId(node) === bootBefore) {
+    const told = this.cluster.wasTold(node.name, before?.bootId ?? '');
+    if (told && bootId(node) === before?.bootId) {
       this.#broken('a proven boot', `${node.name} is uncordoned and runs the boot that was told to end`);
+    }
+    const proven = rebootAt === null ? before?.bootId : bootedAs;
+    if (node.mark !== null && bootId(node) !== proven) {
+      this.#broken('a proven boot', `${node.name} is uncordoned and runs a boot that nobody has checked`);
     }
   }
 

@@ -349,7 +349,45 @@ describe('time', () => {
       for: { kind: 'window', opensAt: Date.parse('2026-03-04T03:00:00+01:00') },
     });
     campaign.now = Date.parse('2026-03-03T04:59:00+01:00');
-    expect(campaign.next().do).toBe('takeLock');
+    // What was seen the day before is looked at anew first.
+    expect(campaign.next().do).toBe('look');
+    expect(campaign.sees(observation(['n1'])).do).toBe('takeLock');
+  });
+
+  test('NR-5 a turn for which a page or the API server was waited until the window closed changes nothing', () => {
+    const campaign = new Campaign({ approval: 'None', windows: night, worstCase: '1h' }).at('Gating');
+    campaign.now = Date.parse('2026-03-03T09:00:00+01:00');
+    campaign.take({ of: 'gatesBefore', readings: [], before: read(before), at: campaign.now });
+    expect(campaign.state.visit).toMatchObject({
+      phase: 'Restoring',
+      givingUp: { reason: 'OutsideWindow', keepLock: false },
+    });
+  });
+
+  test('what was seen before a pause is looked at anew after it, since a reboot daemon may run by now', () => {
+    const campaign = new Campaign({ approval: 'None' });
+    campaign.act('pause');
+    campaign.sees(observation(['n1']));
+    campaign.now += 3 * 24 * HOUR;
+    campaign.act('resume');
+    expect(campaign.next().do).toBe('look');
+  });
+
+  test('a campaign that has lost its lock is not ended by a word: the node may be out', () => {
+    const campaign = new Campaign().at('Returning', { rebootAt: NOW });
+    campaign.take({ of: 'lockLost', message: 'somebody has released the lock' });
+    expect(campaign.act('cancel')).toContain('retry');
+    expect(campaign.state.cancel).toBeNull();
+    campaign.act('retry');
+    expect(campaign.act('cancel')).toBe('ends the campaign');
+  });
+
+  test('NR-65 a failure after a cancel gives the lock back with the node', () => {
+    const campaign = new Campaign().at('LastCheck');
+    campaign.act('cancel');
+    const why = { gate: 'nodes', verdict: fail('NodeOut', 'node n2 is cordoned'), lift: null };
+    campaign.take({ of: 'lastCheck', readings: [why], sentinel: read(kernelWish), at: campaign.now });
+    expect(campaign.state.visit?.givingUp?.keepLock).toBe(false);
   });
 
   test('NR-5 on the day of the clock change it opens by the clocks of the zone', () => {

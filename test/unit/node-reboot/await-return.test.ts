@@ -18,7 +18,7 @@ const visit: Visit = {
 /** What the API server shows at an instant. */
 interface Shown {
   readonly at: number;
-  readonly node: NodeObject | 'nothing';
+  readonly node: NodeObject | 'nothing' | 'gone';
   /** It is of before: who asks for the node gets no answer. */
   readonly silent?: boolean;
 }
@@ -37,6 +37,7 @@ function node(bootID: string, ready: boolean, heartbeatAt: number): NodeObject {
   };
 }
 
+const gone = unmeasured('node n1', 'API server', 'missing', 'there is no node n1');
 const nobody = unmeasured('node n1', 'API server', 'unreachable', 'nobody answers');
 
 /** What the watch of a node comes to that sees this. @returns with the outcome and when it was given */
@@ -48,8 +49,10 @@ async function outcomeOf(shown: readonly Shown[]): Promise<{ readonly outcome: s
     for (const { at, node: object, silent } of shown) {
       if (signal.aborted) return;
       now = at;
-      asked = object === 'nothing' || silent === true ? nobody : read(object);
-      if (object === 'nothing') {
+      asked = object === 'gone' ? gone : object === 'nothing' || silent === true ? nobody : read(object);
+      if (object === 'gone') {
+        yield { type: 'listed', items: [], resourceVersion: '1' };
+      } else if (object === 'nothing') {
         yield { type: 'interrupted', reading: nobody };
       } else {
         yield { type: 'listed', items: [object], resourceVersion: '1' };
@@ -124,4 +127,14 @@ test('NR-90 a node that is there all the time is judged at its deadline', async 
     { at: after(0), node: silent },
   ]);
   expect(hangs).toEqual({ outcome: 'hung', at: after(0) });
+});
+
+test('a node that somebody deletes while it is away is told of at the deadline, and not waited for in silence', async () => {
+  const seen = await outcomeOf([
+    { at: NOW + MINUTE, node: stale },
+    { at: NOW + 2 * MINUTE, node: 'gone' },
+    { at: after(1), node: 'gone' },
+    { at: after(2), node: 'gone' },
+  ]);
+  expect(seen.outcome).toBe('hung');
 });
