@@ -10,11 +10,11 @@ import { drainNode } from './drain.ts';
 import { readGates } from './gates.ts';
 import { gatesOfNodes } from './gates-of-nodes.ts';
 import { holdLock, releaseLock, takeLock } from './lock.ts';
+import { lastCheck } from './last-check.ts';
 import { movePrimaries, type MoveProgress } from './move-primaries.ts';
 import { readNode } from './nodes.ts';
 import { awaitCampaignChange, observeCampaign } from './observe.ts';
 import type { NodeRebootActivities, StepInput } from './port.ts';
-import { readHost } from './read-host.ts';
 import { removeHostPods } from './remove-host-pods.ts';
 import { rebootByCommand } from './reboot-by-command.ts';
 import { rebootByPod } from './reboot.ts';
@@ -83,13 +83,7 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
         drainNode(port, input, clock, context),
       ),
     lastCheck: (input) =>
-      underLock('lastCheck', input, async (port, { signal }): Promise<ResultOf<'lastCheck'>> => {
-        const { node } = input.record.visit;
-        const host = await readHost(port, dependencies.hostImage, node, clock, signal);
-        const at = clock();
-        const readings = await readGates(dependencies, port, { spec: input.spec, node, stage: 'last', signal });
-        return { of: 'lastCheck', readings, sentinel: host.kind === 'read' ? host.value.sentinel : host, at };
-      }),
+      underLock('lastCheck', input, (port, { signal }) => lastCheck(dependencies, port, input, clock, signal)),
     rebootNode: (input) =>
       underLock('rebootNode', input, (port, { signal }, wasThere): Promise<ResultOf<'reboot'>> => {
         const { spec, record, deadline } = input;

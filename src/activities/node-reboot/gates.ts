@@ -65,7 +65,7 @@ export async function readGates(
     readings.push(kubeVirtGate(readKubeVirt(machines), node, stage));
   }
   if (gates.nfs !== undefined && stage === 'before') readings.push(await nfs(port, gates.nfs, question));
-  if (gates.etcd !== undefined) readings.push(await etcd(dependencies, gates.etcd, signal));
+  if (gates.etcd !== undefined) readings.push(await readEtcdGate(dependencies, gates.etcd, signal));
   if (gates.alerts !== undefined) readings.push(await alerts(dependencies, gates.alerts, question));
   if (gates.host !== false && stage !== 'after') {
     readings.push(...(await host(dependencies, port, gates.host, question)));
@@ -140,7 +140,8 @@ async function nfs(
   return nfsGate({ mounts, answers: Object.fromEntries(answers) }, gate);
 }
 
-async function etcd(
+/** Asks the gate of etcd alone. */
+export async function readEtcdGate(
   { etcd: clusters }: NodeRebootDependencies,
   gate: NonNullable<Gates['etcd']>,
   signal: AbortSignal,

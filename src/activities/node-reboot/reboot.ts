@@ -8,7 +8,7 @@ import { placeHostPod, readHostPod } from './host-pod.ts';
 import { answered } from './lock.ts';
 import { readNode } from './nodes.ts';
 
-/** How long the pod may take to be pulled and started; after it the kubelet ends it, and nothing was told. */
+/** How long the pod may take to be pulled and started; after it nothing is told. */
 const podDeadlineSeconds = 300;
 
 const podPrefix = 'reboot-';
@@ -48,7 +48,7 @@ export async function rebootByPod(
   const judged = judgeReboot(seen.value.node, record, false, deadline, clock());
   if (judged.kind === 'done') return result('sent', judged.message);
   if (judged.kind !== 'write') return result(judged.kind, judged.message);
-  const script = rebootScript(before.bootId);
+  const script = rebootScript(before.bootId, clock() + podDeadlineSeconds * 1_000);
   const placed = await placeHostPod(port, { name, node, image, script, deadlineSeconds: podDeadlineSeconds }, signal);
   if (placed.kind === 'unmeasured') {
     return placed.why === 'timeout' ? result('unknown', placed.message) : couldNot(placed.message);

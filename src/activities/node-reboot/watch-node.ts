@@ -1,5 +1,5 @@
 import { pass, read, unmeasured, type Reading, type Verdict } from '../../domain/core/verdict.ts';
-import { checkBoot } from '../../domain/node-reboot/check-node.ts';
+import { checkBoot, judgeDaemonPods, judgeSettled } from '../../domain/node-reboot/check-node.ts';
 import { describeBlocking } from '../../domain/node-reboot/gate.ts';
 import { judgeReturn } from '../../domain/node-reboot/judge-return.ts';
 import type { NodeReading } from '../../domain/node-reboot/node.ts';
@@ -8,7 +8,8 @@ import type { KubernetesPort } from '../kubernetes/port.ts';
 import { sleep, type WaitContext } from '../wait-context.ts';
 import type { NodeRebootDependencies } from './dependencies.ts';
 import { followingNode } from './follow-node.ts';
-import { readGates } from './gates.ts';
+import { podsOn } from './drain.ts';
+import { readEtcdGate, readGates } from './gates.ts';
 import { readNode } from './nodes.ts';
 import type { StepInput } from './port.ts';
 import { readHost } from './read-host.ts';
@@ -57,27 +58,31 @@ function nodeOf(seen: Awaited<ReturnType<typeof readNode>>): Reading<NodeReading
   return seen.kind === 'read' ? read(seen.value.node) : seen;
 }
 
-/** How long the node has been Ready without a break: kept in the heartbeat, so that another worker goes on counting. */
+/** How long the node has been Ready without a break, as the heartbeat shows it. */
 export interface ReadyProgress {
   readonly readySince: number | null;
 }
 
-/** See NodeRebootActivities.checkNode. A node that cannot be measured is asked again until the deadline. */
+/**
+ * See NodeRebootActivities.checkNode. A node that cannot be measured is asked again until the deadline. Time in which nobody
+ * looked is no time in which it was Ready, so that another worker counts anew.
+ */
 export function checkNode(
   dependencies: NodeRebootDependencies,
   port: KubernetesPort,
   { spec, record, deadline }: StepInput,
   clock: () => number,
-  { signal, resumed, progress }: WaitContext<ReadyProgress>,
+  { signal, progress }: WaitContext<ReadyProgress>,
 ): Promise<ResultOf<'checkNode'>> {
   const { visit } = record;
   return followingNode(port, visit.node, signal, async (next) => {
-    let readySince = resumed?.readySince ?? null;
+    let readySince: number | null = null;
     for (;;) {
       const leftMs = readySince === null ? quietMs : readySince + spec.readyHold - clock();
       const seen = await next(Math.min(quietMs, Math.max(500, leftMs)));
       let trouble: string;
       if (seen.kind === 'unmeasured') {
+        readySince = null;
         trouble = seen.message;
       } else if (!seen.value.ready) {
         readySince = null;
@@ -91,7 +96,9 @@ export function checkNode(
           // A watch whose connection died without a word shows the node as it was.
           const now = nodeOf(await readNode(port, visit.node, signal));
           if (now.kind === 'read' && now.value.ready) {
-            const verdict = checkBoot({ node: now.value, sentinel }, visit, spec);
+            const boot = checkBoot({ node: now.value, sentinel }, visit, spec);
+            const verdict =
+              boot.kind === 'pass' ? await whatIsBack(dependencies, port, spec, visit.node, boot, signal) : boot;
             if (verdict.kind !== 'unmeasured') return { of: 'checkNode', verdict, kernel: now.value.kernel };
             trouble = verdict.message;
             await sleep(quietMs, signal);
@@ -110,6 +117,23 @@ export function checkNode(
   });
 }
 
+/** Its member of etcd and its DaemonSets, which come back after the node itself. @returns `boot` where they are back */
+async function whatIsBack(
+  dependencies: NodeRebootDependencies,
+  port: KubernetesPort,
+  { gates }: StepInput['spec'],
+  node: string,
+  boot: Verdict,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const pods = judgeDaemonPods(await podsOn(port, node, signal), node);
+  if (pods.kind !== 'pass' || gates.etcd === undefined) return pods.kind === 'pass' ? boot : pods;
+  const { verdict } = await readEtcdGate(dependencies, gates.etcd, signal);
+  if (verdict.kind !== 'fail') return verdict.kind === 'pass' ? boot : verdict;
+  // A member may still be on its way back.
+  return unmeasured('etcd', `its members`, 'not-ready', verdict.message);
+}
+
 /** While everything rests nobody waits for an answer; afterwards somebody does. */
 const restingMs = 5 * 60_000;
 const settlingMs = 10_000;
@@ -122,12 +146,13 @@ export async function settle(
   clock: () => number,
   { signal }: WaitContext<undefined>,
 ): Promise<ResultOf<'settle'>> {
-  const { node, uncordonedAt } = record.visit;
+  const { node, uncordonedAt, bootedAs } = record.visit;
   const restedAt = (uncordonedAt ?? clock()) + spec.releaseDelay;
   for (;;) {
-    const verdict = await settled(dependencies, port, spec, node, signal);
+    const own = judgeSettled(nodeOf(await readNode(port, node, signal)), node, bootedAs);
+    const verdict = own.kind === 'pass' ? await settled(dependencies, port, spec, node, signal) : own;
     if (verdict.kind === 'pass' && clock() >= restedAt) return { of: 'settle', verdict };
-    if (verdict.kind === 'fail' && verdict.reason === 'VolumeFaulted') return { of: 'settle', verdict };
+    if (verdict.kind === 'fail') return { of: 'settle', verdict };
     if (clock() >= Math.max(deadline, restedAt)) return { of: 'settle', verdict };
     const leftMs = restedAt - clock();
     await sleep(leftMs > 0 ? Math.min(restingMs, leftMs) : settlingMs, signal);

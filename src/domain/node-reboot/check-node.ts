@@ -1,5 +1,6 @@
 import { fail, pass, unmeasured, type Reading, type Verdict } from '../core/verdict.ts';
 import type { NodeReading } from './node.ts';
+import { isFinished, podName, type PodReading } from './pod.ts';
 import { isOlder } from './select-node.ts';
 import { sentinelId, type Sentinel } from './sentinel.ts';
 import type { NodeRebootSpec } from './spec.ts';
@@ -9,6 +10,35 @@ import type { Visit } from './visit.ts';
 export interface ReturnedNode {
   readonly node: NodeReading;
   readonly sentinel: Reading<Sentinel | null>;
+}
+
+/**
+ * What comes back only after the node is Ready, and is waited for: what a DaemonSet keeps there, such as network and storage,
+ * without which nothing that is scheduled would work.
+ *
+ * @param pods those on the node
+ */
+export function judgeDaemonPods(pods: Reading<readonly PodReading[]>, node: string): Verdict {
+  if (pods.kind === 'unmeasured') return pods;
+  const kept = pods.value.filter((pod) => pod.controller?.kind === 'DaemonSet' && !isFinished(pod));
+  const missing = kept.filter(({ ready, terminating }) => !ready || terminating).map(podName);
+  if (missing.length === 0) return pass(`${kept.length} pods of DaemonSets are ready on node ${node}`);
+  const message = `of DaemonSets not ready on node ${node}: ${missing.slice(0, 10).join(', ')}`;
+  return unmeasured(`the pods of DaemonSets on node ${node}`, 'API server', 'not-ready', message);
+}
+
+/** Whether a node that is back at work still runs the boot that was checked, and is Ready. */
+export function judgeSettled(seen: Reading<NodeReading>, node: string, bootedAs: string | null): Verdict {
+  if (seen.kind === 'unmeasured') return seen;
+  const { bootId, ready } = seen.value;
+  if (bootId !== bootedAs) {
+    return fail(
+      'RebootedAgain',
+      `node ${node} runs boot ${bootId} by now, which nobody has checked: it reboots by itself`,
+    );
+  }
+  if (ready) return pass(`node ${node} is Ready`);
+  return unmeasured(`node ${node}`, 'API server', 'not-ready', `node ${node} is not Ready any more`);
 }
 
 /**

@@ -60,13 +60,16 @@ function sectionsOf(report: string): Map<string, string> {
 
 /**
  * Ends this boot, once: the boot id is compared on the host itself, right before, so that a pod that comes late, on the boot
- * after, does nothing.
+ * after, does nothing. Nor does one that comes late on the same boot: a kubelet that is down when it is told starts the pod
+ * hours later, when people have taken the node over.
  *
  * @param bootId the boot that is to end
+ * @param until the last instant at which it may be told, by the host's clock, epoch milliseconds
  */
-export function rebootScript(bootId: string): string {
+export function rebootScript(bootId: string, until: number): string {
   if (!/^[0-9a-f-]{8,64}$/.test(bootId)) throw new Error(`"${bootId.slice(0, 80)}" is no boot id`);
   return [
+    `if [ "$(date +%s)" -gt ${Math.floor(until / 1_000)} ]; then echo 'too late'; exit 4; fi`,
     `if [ "$(cat /proc/sys/kernel/random/boot_id)" != '${bootId}' ]; then echo 'another boot'; exit 3; fi`,
     'systemctl reboot',
   ].join('\n');

@@ -54,7 +54,7 @@ export function selectNode(
       return { kind: 'unmeasured', message: `nobody has asked node ${name} whether it wants a reboot` };
     if (sentinel.kind === 'unmeasured') return { kind: 'unmeasured', message: sentinel.message };
     if (sentinel.value === null) continue;
-    const refusal = refusalOf(spec, node, sentinel.value, done[name]);
+    const refusal = refusalOf(spec, node, sentinel.value, done[name], observation.at);
     if (refusal !== null) return { kind: 'refused', node: name, ...refusal };
     if (!isFirstOfKernel(spec, name, sentinel.value, nodes.value, order.value)) {
       return {
@@ -73,6 +73,9 @@ export function selectNode(
   return held ?? { kind: 'none' };
 }
 
+/** The same packages are updated again some day; whatever asks in a loop asks at once. */
+const loopMs = 24 * 60 * 60 * 1_000;
+
 interface Refusal {
   readonly reason: string;
   readonly message: string;
@@ -83,8 +86,9 @@ function refusalOf(
   node: NodeReading,
   sentinel: Sentinel,
   before: DoneNode | undefined,
+  at: number,
 ): Refusal | null {
-  if (before?.sentinel === sentinelId(sentinel)) {
+  if (before?.sentinel === sentinelId(sentinel) && at - before.at < loopMs) {
     return {
       reason: 'RebootLoop',
       message: `node ${node.name} was rebooted for this at ${new Date(before.at).toISOString()} and wants it again: look at what keeps asking, then say retry`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { read } from '../../../src/domain/core/verdict.ts';
-import { checkBoot } from '../../../src/domain/node-reboot/check-node.ts';
+import { checkBoot, judgeSettled } from '../../../src/domain/node-reboot/check-node.ts';
 import { nodesGate } from '../../../src/domain/node-reboot/gates/nodes.ts';
 import { judgeReturn } from '../../../src/domain/node-reboot/judge-return.ts';
 import { compareKernels, parseKernel } from '../../../src/domain/node-reboot/kernel.ts';
@@ -152,6 +152,12 @@ describe('a write to a node', () => {
     const draining = { ...record, visit: { ...visit, rebootAt: null } };
     expect(judgeUncordon(ours, draining)).toEqual({ kind: 'write', uncordon: true });
     expect(judgeUncordon({ ...ours, bootId: 'n1-boot-2' }, draining).kind).toBe('refused');
+  });
+
+  test('a node that is back at work must stay on the boot that was checked, until the turn ends', () => {
+    expect(judgeSettled(read(node('n1', { bootId: 'two' })), 'n1', 'two').kind).toBe('pass');
+    expect(judgeSettled(read(node('n1', { bootId: 'three' })), 'n1', 'two')).toMatchObject({ reason: 'RebootedAgain' });
+    expect(judgeSettled(read(node('n1', { bootId: 'two', ready: false })), 'n1', 'two').kind).toBe('unmeasured');
   });
 
   test('a mark is read back as it was written, and one that is not ours is somebody else’s', () => {

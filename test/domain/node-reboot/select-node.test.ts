@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { read } from '../../../src/domain/core/verdict.ts';
 import { readSentinel } from '../../../src/domain/node-reboot/sentinel.ts';
 import { selectNode } from '../../../src/domain/node-reboot/select-node.ts';
-import { Campaign, kernelWish, newKernel, node, NOW, observation, silent, spec } from './world.ts';
+import { Campaign, HOUR, kernelWish, newKernel, node, NOW, observation, silent, spec } from './world.ts';
 
 const neverSecond = spec({ neverFirst: ['n2'] });
 
@@ -35,6 +35,9 @@ describe('which node is next', () => {
       kind: 'refused',
       reason: 'RebootLoop',
     });
+    // The same packages are updated again some day.
+    const nextMonth = observation(['n1', 'n3'], { at: NOW + 30 * 24 * HOUR });
+    expect(selectNode(spec(), nextMonth, done)).toMatchObject({ kind: 'next', next: { node: 'n1' } });
     const other = read({ packages: ['libc6'], kernel: null });
     expect(
       selectNode(spec(), observation([], { sentinels: { n1: other, n2: read(null), n3: read(null) } }), done),

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createKubernetes } from '../../../src/activities/kubernetes/create.ts';
+import type { EtcdPort } from '../../../src/activities/etcd/port.ts';
 import type { KubernetesPort } from '../../../src/activities/kubernetes/port.ts';
 import type { NodeObject } from '../../../src/activities/node-reboot/nodes.ts';
 import { checkNode, type ReadyProgress } from '../../../src/activities/node-reboot/watch-node.ts';
 import { read } from '../../../src/domain/core/verdict.ts';
 import { newVisit } from '../../../src/domain/node-reboot/visit.ts';
 import { startApiServer } from '../../doubles/api-server.ts';
+import { podObject } from '../../domain/node-reboot/pod-object.ts';
 import { before, HOUR, MINUTE, NOW, spec } from '../../domain/node-reboot/world.ts';
 import { waitFor } from '../../lab/wait.ts';
 
@@ -88,4 +90,71 @@ test('a watch that has died without a word does not keep a node Ready: it is rea
   const context = { signal: end.signal, resumed: undefined, progress };
   await expect(checkNode(dependencies, port, step, () => NOW, context)).rejects.toThrow('the test is over');
   expect(counted).toEqual([null]);
+});
+
+describe('a node that is Ready again', () => {
+  const bootId = '8c0d7b3e-0d4f-4a53-9f6b-5a4b3f1f0c11';
+  const node: NodeObject = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n1', uid: 'u', resourceVersion: '1' },
+    status: {
+      nodeInfo: { bootID: bootId, kernelVersion: '6.14' },
+      capacity: { memory: '16Gi' },
+      conditions: [{ type: 'Ready', status: 'True' }],
+    },
+  };
+  const report = `--holdfast-- boot\n${bootId}\n--holdfast-- end\n\n`;
+  const hostPod = { status: { containerStatuses: [{ state: { terminated: { exitCode: 0, message: report } } }] } };
+  const agent = (ready: boolean) => podObject({ name: 'agent-1', owner: { kind: 'DaemonSet' }, ready });
+  const spec3 = spec({ readyHold: '0s', gates: { etcd: { members: 1 } } });
+
+  /** What the check comes to within one look. @returns `waits` where it is asked again */
+  async function checked(pods: readonly object[], member: 'healthy' | 'away'): Promise<string> {
+    const end = new AbortController();
+    async function* watch(_: unknown, { signal }: { signal: AbortSignal }) {
+      yield { type: 'listed', items: [node], resourceVersion: '1' };
+      await once(signal, 'abort');
+    }
+    const port = {
+      watch,
+      get: ({ kind }: { kind: string }) => Promise.resolve(read(kind === 'Node' ? node : hostPod)),
+      list: () => {
+        // The next look would come in seconds: by then it is known that it waits.
+        setTimeout(() => end.abort(new Error('waits')), 100);
+        return Promise.resolve(read({ items: pods }));
+      },
+      create: () => Promise.resolve({ kind: 'written', object: {} }),
+      delete: () => Promise.resolve({ kind: 'written', object: {} }),
+    } as unknown as KubernetesPort;
+    const etcd: EtcdPort = {
+      members: () => Promise.resolve(read({ members: [{ ID: '1', name: 'n1', clientURLs: ['https://n1:2379'] }] })),
+      health: () => Promise.resolve(read({ health: member === 'healthy' ? 'true' : 'false' })),
+    };
+    const dependencies = {
+      ...{ kubernetes: () => port, prometheus: () => null, etcd: () => etcd, hostImage: 'busybox', commands: {} },
+      holderRun: () => Promise.resolve('running' as const),
+    };
+    const visit = { ...newVisit('n1', 'libc6', null, NOW), phase: 'Checking' as const, before, bootedAs: bootId };
+    const record = { campaign: 'control-plane', run: 'run-1', visit, reason: '' };
+    const context = { signal: end.signal, resumed: undefined, progress: () => undefined };
+    const step = { spec: spec3, record, deadline: NOW + HOUR };
+    try {
+      return (await checkNode(dependencies, port, step, () => NOW, context)).verdict.kind;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  test('passes with its member of etcd and its DaemonSets', async () => {
+    expect(await checked([agent(true)], 'healthy')).toBe('pass');
+  });
+
+  test('NR-60 stays cordoned as long as its member of etcd is not back', async () => {
+    expect(await checked([agent(true)], 'away')).toBe('waits');
+  });
+
+  test('stays cordoned as long as a pod of a DaemonSet is not ready', async () => {
+    expect(await checked([agent(false)], 'healthy')).toBe('waits');
+  });
 });
