@@ -33,7 +33,7 @@ import { waitFor } from '../lab/wait.ts';
 export interface RebootStage {
   readonly lab: Lab;
   readonly kubernetes: KubernetesClient;
-  /** What people were told. */
+  /** The pages that people got. */
   readonly told: Notification[];
   /** From now on nobody takes what is told, or somebody does again. */
   deaf(is: boolean): void;
@@ -101,7 +101,7 @@ export async function openRebootStage(
           name: 'test',
           notify: (said) => {
             if (isDeaf) return Promise.resolve({ kind: 'refused', message: 'nobody is there' });
-            told.push(said);
+            if (said.severity === 'page') told.push(said);
             return Promise.resolve({ kind: 'delivered' });
           },
         },

@@ -32,6 +32,8 @@ export interface CampaignState {
   /** A person wants it to end: at once, or after the node whose turn it is. */
   readonly cancel: PersonMark | null;
   readonly approvals: readonly Approval[];
+  /** The hash of the offer of which people were told last; empty before the first. */
+  readonly offerTold: string;
   readonly overrides: readonly Override[];
   /** What has been rebooted, by node. */
   readonly done: Readonly<Record<string, DoneNode>>;
@@ -83,6 +85,7 @@ export function initialState(name: string, run: string, spec: NodeRebootSpec): C
     stopped: null,
     cancel: null,
     approvals: [],
+    offerTold: '',
     overrides: [],
     done: {},
     personNext: null,

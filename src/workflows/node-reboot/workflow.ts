@@ -13,6 +13,7 @@ import { recordRefusal } from '../../domain/core/record-refusal.ts';
 import { parseAction, type NodeRebootAction } from '../../domain/node-reboot/actions.ts';
 import { advanceCampaign } from '../../domain/node-reboot/advance-campaign.ts';
 import { applyAction, whyRefused } from '../../domain/node-reboot/apply-action.ts';
+import { approvalNotification, withOfferTold } from '../../domain/node-reboot/approval-notification.ts';
 import { approvalToVerify, decider } from '../../domain/node-reboot/apply-approval.ts';
 import { applyResult } from '../../domain/node-reboot/apply-result.ts';
 import { isInterruptedBy, type CampaignCommand } from '../../domain/node-reboot/command.ts';
@@ -24,6 +25,7 @@ import { statusText } from '../../domain/node-reboot/status-text.ts';
 import { hearAction, refusal, type ActionAnswer } from '../hear-action.ts';
 import { proveApproval } from '../prove-approval.ts';
 import { createPublishing } from '../publish.ts';
+import { createTelling } from '../telling.ts';
 import { execute, type Executed } from './execute.ts';
 import {
   NODE_REBOOT_ACTIONS,
@@ -49,9 +51,11 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
   let interrupted = false;
   let heard = 0;
   const publish = createPublishing();
+  const telling = createTelling();
 
   const status = () => nodeRebootStatus(state, Date.now());
-  const continuing = (): boolean => workflowInfo().continueAsNewSuggested && allHandlersFinished();
+  const quiet = (): boolean => telling.isQuiet() && allHandlersFinished();
+  const continuing = (): boolean => workflowInfo().continueAsNewSuggested && quiet();
 
   setHandler(nodeRebootStatusQuery, status);
   setHandler(nodeRebootHistoryQuery, () => nodeRebootHistory(state));
@@ -150,6 +154,9 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
     const { state: advanced, command } = advanceCampaign(state, Date.now());
     state = advanced;
     describe();
+    const said = approvalNotification(state, command);
+    if (said !== null) telling.notify(said);
+    state = withOfferTold(state, command);
     if (command.do === 'done') break;
     if (command.do === 'wait' && isForPeopleAlone(command)) {
       const before = heard;
@@ -163,7 +170,7 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
     const result = await carryOut(command);
     state = applyResult(state, result, Date.now());
   }
-  await condition(allHandlersFinished);
+  await condition(quiet);
 }
 
 /** Nothing that could be read would end the wait, so that nothing is read. */

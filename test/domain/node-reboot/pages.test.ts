@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { read } from '../../../src/domain/core/verdict.ts';
+import { approvalNotification, withOfferTold } from '../../../src/domain/node-reboot/approval-notification.ts';
+import type { CampaignCommand } from '../../../src/domain/node-reboot/command.ts';
 import { nodeRebootStatus } from '../../../src/domain/node-reboot/status.ts';
 import { before, Campaign, HOUR, NOW, observation } from './world.ts';
 
@@ -63,4 +65,22 @@ test('NR-92 nobody is told of the other nodes', () => {
   campaign.sees(observation(['n1']));
   campaign.take({ of: 'takeLock', outcome: 'held', message: '' });
   expect(campaign.take({ of: 'gatesBefore', readings: [], before: read(before), at: NOW }).do).toBe('cordon');
+});
+
+test('people are told once that a node waits for their yes, with the command that gives it, and anew of another offer', () => {
+  const campaign = new Campaign({ approval: 'PerNode', remoteAccess: ['n1'] });
+  const told = (command: CampaignCommand) => {
+    const said = approvalNotification(campaign.state, command);
+    campaign.state = withOfferTold(campaign.state, command);
+    return said;
+  };
+  const first = told(campaign.sees(observation(['n1'])));
+  expect(first).toMatchObject({ what: 'AwaitingApproval', severity: 'warning' });
+  expect(first?.text).toMatch(
+    /remote access .* holdfast approve nodereboot\/control-plane --node n1 --plan \S+/,
+  );
+  expect(told(campaign.sees(observation(['n1'])))).toBeNull();
+  expect(told(campaign.sees(observation(['n2'])))?.subject).toContain('node n2');
+  campaign.approve();
+  expect(told(campaign.next())).toBeNull();
 });
