@@ -97,6 +97,21 @@ export function remaining(windows: readonly Window[] | undefined, now: number): 
   return end - now > 8 * dayMs ? Number.POSITIVE_INFINITY : end - now;
 }
 
+/** A Monday, in a week in which no clock of the usual zones changes. */
+const someMonday = Date.UTC(2026, 0, 5);
+
+/** How long windows stay open at the longest, in milliseconds: in an ordinary week; Infinity where they never close. */
+export function longestOpen(windows: readonly Window[] | undefined): number {
+  let longest = 0;
+  for (let at = someMonday; at < someMonday + 8 * dayMs;) {
+    const opening = nextOpening(windows, at);
+    const open = remaining(windows, opening);
+    longest = Math.max(longest, open);
+    at = opening + open + 1;
+  }
+  return longest;
+}
+
 /** The freeze that holds at `now` (epoch milliseconds) and ends last, if one does. */
 export function activeFreeze(freezes: readonly Freeze[] | undefined, now: number): Freeze | undefined {
   return (freezes ?? [])

@@ -112,6 +112,12 @@ export const gatesSchema = z.strictObject({
         ),
     )
     .max(50)
+    .superRefine((gates, context) => {
+      for (const [index, { name }] of gates.entries()) {
+        if (gates.findIndex((one) => one.name === name) === index) continue;
+        context.addIssue({ code: 'custom', path: [index, 'name'], message: `gate "${name}" is named already` });
+      }
+    })
     .default([])
     .describe('Gates of your own.'),
 });

@@ -12,6 +12,8 @@ const placeholders = ['node', 'address', 'bootId'] as const;
 type Placeholder = (typeof placeholders)[number];
 
 const inBraces = /\{([A-Za-z]+)\}/g;
+/** What looks like it, mistyped or not: a body in JSON does not. */
+const likePlaceholder = /\{\s*([A-Za-z][\w.-]*)\s*\}/g;
 
 const program = z
   .string()
@@ -22,8 +24,8 @@ const argument = z
   .string()
   .max(4_000)
   .superRefine((text, context) => {
-    for (const [written, name = ''] of text.matchAll(inBraces)) {
-      if (placeholders.some((known) => known === name)) continue;
+    for (const [written] of text.matchAll(likePlaceholder)) {
+      if (placeholders.some((known) => `{${known}}` === written)) continue;
       const known = placeholders.map((one) => `{${one}}`).join(', ');
       context.addIssue({ code: 'custom', message: `nothing is filled in for ${written}; there are ${known}` });
     }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { approverSchema } from '../core/approver.ts';
-import { duration } from '../core/duration.ts';
+import { duration, formatDuration } from '../core/duration.ts';
 import { modeSchema } from '../core/mode.ts';
-import { windowSchema } from '../core/window.ts';
+import { longestOpen, windowSchema } from '../core/window.ts';
 import { gatesSchema } from './gates-spec.ts';
 import { parseKernel } from './kernel.ts';
 import { dnsLabel, dnsName } from '../core/kubernetes-name.ts';
@@ -88,8 +88,16 @@ export const nodeRebootSpec = z
     method: methodSchema.prefault({ pod: {} }),
   })
   .superRefine((spec, context) => {
-    if ((spec.nodes === undefined) === (spec.selector === undefined)) {
-      context.addIssue({ code: 'custom', path: ['nodes'], message: 'expected either nodes or selector' });
+    if (spec.nodes === undefined && spec.selector === undefined) {
+      context.addIssue({ code: 'custom', path: ['nodes'], message: 'expected nodes or selector: which nodes?' });
+    }
+    if (spec.nodes !== undefined && spec.selector !== undefined) {
+      context.addIssue({ code: 'custom', path: ['selector'], message: 'expected either nodes or selector, not both' });
+    }
+    const open = longestOpen(spec.windows);
+    if (open < spec.worstCase) {
+      const message = `open for ${formatDuration(open)} at the longest, and worstCase is ${formatDuration(spec.worstCase)}: no node would ever start`;
+      context.addIssue({ code: 'custom', path: ['windows'], message });
     }
     const seen = new Set<string>();
     for (const [index, node] of (spec.nodes ?? []).entries()) {
@@ -110,7 +118,11 @@ export const nodeRebootSpec = z
         context.addIssue({ code: 'custom', path: ['remoteAccess', index], message });
       }
     }
-    if (spec.nodes !== undefined && spec.nodes.every((node) => spec.neverFirst.includes(node))) {
+    if (
+      spec.nodes !== undefined &&
+      spec.nodes.length > 0 &&
+      spec.nodes.every((node) => spec.neverFirst.includes(node))
+    ) {
       const message = 'no node may be the first, so that none would ever go';
       context.addIssue({ code: 'custom', path: ['neverFirst'], message });
     }

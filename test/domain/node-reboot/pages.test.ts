@@ -76,9 +76,7 @@ test('people are told once that a node waits for their yes, with the command tha
   };
   const first = told(campaign.sees(observation(['n1'])));
   expect(first).toMatchObject({ what: 'AwaitingApproval', severity: 'warning' });
-  expect(first?.text).toMatch(
-    /remote access .* holdfast approve nodereboot\/control-plane --node n1 --plan \S+/,
-  );
+  expect(first?.text).toMatch(/remote access .* holdfast approve nodereboot\/control-plane --node n1 --plan \S+/);
   expect(told(campaign.sees(observation(['n1'])))).toBeNull();
   expect(told(campaign.sees(observation(['n2'])))?.subject).toContain('node n2');
   campaign.approve();

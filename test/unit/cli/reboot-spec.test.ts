@@ -47,6 +47,24 @@ describe('a spec of reboots', () => {
     expect(run.stderr).toContain('expected either nodes or selector');
   });
 
+  test.each<[string, object, RegExp]>([
+    [
+      'a window in which nothing can start',
+      { windows: [{ from: '22:00', to: '22:30', timeZone: 'Europe/Berlin' }], worstCase: '1h' },
+      /spec\.windows: open for 30m at the longest, and worstCase is 1h: no node would ever start/,
+    ],
+    [
+      'two gates of one name',
+      { gates: { custom: ['a', 'a'].map((name) => ({ name, query: 'up', results: 1 })) } },
+      /spec\.gates\.custom\[1\]\.name: gate "a" is named already/,
+    ],
+    ['no nodes at all', { nodes: [], neverFirst: [] }, /^(?!.*neverFirst).*spec\.nodes: /s],
+  ])('with %s is refused', async (_, change, fault) => {
+    const run = await runHere(['validate', specFile(change)]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toMatch(fault);
+  });
+
   test('has a schema for editors, which takes the example and refuses a misspelt field', async () => {
     const run = await runHere(['schema', 'nodereboot']);
     expect(run).toMatchObject({ code: 0, stderr: '' });

@@ -95,6 +95,11 @@ describe("the worker's configuration", () => {
       'nodeReboot: { hostImage: x, commands: { bmc: { run: [/usr/bin/ssh, "{host}"] } } }\n',
       /nodeReboot\.commands\.bmc\.run\[1\]: nothing is filled in for \{host\}; there are \{node\}, \{address\}, \{bootId\}/,
     ],
+    ...['{boot_id}', '{node-name}', '{ node }'].map((written): [string, string, RegExp] => [
+      `a reboot command with ${written}, mistyped`,
+      `nodeReboot: { hostImage: x, commands: { bmc: { run: [/usr/bin/ssh, "${written}"] } } }\n`,
+      /nodeReboot\.commands\.bmc\.run\[1\]: nothing is filled in for \{/,
+    ]),
     ['a second document', 'listen: 127.0.0.1:0\n---\nlisten: 127.0.0.1:1\n', /^3:1: .*expected one document/],
     ['a list', '- a\n', /^1:1: /],
     ['bytes that are no text', Uint8Array.of(0x61, 0xff), /^1:2: .*expected UTF-8/],
