@@ -94,6 +94,13 @@ describe.each(['deploy/base', 'deploy/keycloak-flow', 'deploy/node-reboot'])('%s
     expect(worker.terminationGracePeriodSeconds).toBeGreaterThan(Number(force));
   });
 
+  test('mounts every file that its configuration names, also in what is commented out', () => {
+    const [, text = ''] = Object.entries(configOf(folder).data)[0] ?? [];
+    const named = [...text.matchAll(/(\/etc\/holdfast[\w./-]+)/g)].map(([, path = '']) => path);
+    const mounts = container.volumeMounts.map(({ mountPath }) => mountPath);
+    expect(named.filter((path) => !mounts.some((mount) => path.startsWith(`${mount}/`)))).toEqual([]);
+  });
+
   test('never blocks the drain of the node on which its worker runs', () => {
     const { metadata, spec } = only<Deployment>(folder, 'Deployment').spec.template;
     const template = { ...metadata, name: 'worker-1', namespace: 'holdfast', owner: { kind: 'ReplicaSet' } };
