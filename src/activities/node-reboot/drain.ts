@@ -2,9 +2,11 @@ import { read, type Reading } from '../../domain/core/verdict.ts';
 import { isDrained, planDrain, type DrainPlan } from '../../domain/node-reboot/drain-plan.ts';
 import { describeWaiting, dueEvictions, noteTry, type DrainProgress } from '../../domain/node-reboot/drain-progress.ts';
 import { readPods, type PodReading } from '../../domain/node-reboot/pod.ts';
+import type { LockRecord } from '../../domain/node-reboot/lock.ts';
 import type { ResultOf } from '../../domain/node-reboot/result.ts';
 import type { KubernetesPort } from '../kubernetes/port.ts';
 import { isCalledOff, sleep, type WaitContext } from '../wait-context.ts';
+import { readNode } from './nodes.ts';
 import type { StepInput } from './port.ts';
 
 /** Between two looks at the pods of the node. */
@@ -31,7 +33,10 @@ export async function drainNode(
       } else {
         const plan = planDrain(pods.value, spec.drain);
         if (isDrained(plan)) return { of: 'drain', outcome: 'drained', message: drainedMessage(node, plan) };
-        for (const pod of dueEvictions(plan, tries, clock())) {
+        const due = clock() < deadline ? dueEvictions(plan, tries, clock()) : [];
+        const undone = due.length === 0 ? null : await whoUncordoned(port, record, signal);
+        if (undone !== null) return { of: 'drain', outcome: 'blocked', message: undone };
+        for (const pod of due) {
           tries = noteTry(tries, pod, await evict(port, pod), clock());
           progress(tries);
           signal.throwIfAborted();
@@ -59,6 +64,19 @@ export async function podsOn(
   const found = await port.list({ apiVersion: 'v1', kind: 'Pod', fieldSelector: `spec.nodeName=${node}` }, { signal });
   signal.throwIfAborted();
   return readPods(found.kind === 'read' ? read(found.value.items) : found);
+}
+
+/** What is scheduled back to a node that somebody has uncordoned would be evicted again and again. */
+async function whoUncordoned(
+  port: KubernetesPort,
+  { run, visit }: LockRecord,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const seen = await readNode(port, visit.node, signal);
+  if (seen.kind === 'unmeasured') return null;
+  const { unschedulable, cordonedBy } = seen.value.node;
+  if (unschedulable && cordonedBy?.run === run) return null;
+  return `somebody has uncordoned node ${visit.node} or taken our mark off, so that nothing more is evicted`;
 }
 
 /** @returns why the pod stays; null where it is told to go, or gone */
