@@ -21,7 +21,7 @@ export function lockTaken(
   now: number,
 ): CampaignState {
   if (result.outcome === 'refused') {
-    const notBefore = { at: now + retryMs, message: result.message };
+    const notBefore = { at: now + retryMs, for: { kind: 'lock', message: result.message } } as const;
     return { ...state, visit: null, holds: false, adopting: null, observation: null, notBefore };
   }
   const held = record({ ...state, holds: true, adopting: null }, now, 'write', result.message);

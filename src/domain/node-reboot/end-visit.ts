@@ -1,8 +1,9 @@
 import { retryMs } from './before-reboot.ts';
+import type { Waiting } from './command.ts';
 import { into, record, stop } from './move-visit.ts';
 import type { ResultOf } from './result.ts';
 import type { CampaignState } from './state.ts';
-import type { Visit } from './visit.ts';
+import type { GivingUp, Visit } from './visit.ts';
 
 /** A node that was not rebooted is as it was found. After a failure the lock stays, and a person is told. */
 export function restored(state: CampaignState, visit: Visit, result: ResultOf<'restore'>, now: number): CampaignState {
@@ -30,10 +31,15 @@ export function released(
     `node ${node} ${how}; ${result.message}`,
   );
   if (givingUp?.keepLock === true) return ended;
-  if (givingUp !== null) return { ...ended, notBefore: { at: now + retryMs, message: givingUp.message } };
+  if (givingUp !== null) return { ...ended, notBefore: { at: now + retryMs, for: heldBy(node, givingUp) } };
   // A yes to one node is used up by its reboot; one to all of them covers the others still.
   const approvals = state.approvals.filter(({ covers }) => Object.keys(covers).some((covered) => covered !== node));
   return { ...ended, approvals };
+}
+
+/** What holds a node back that was just given back, as measured. */
+function heldBy(node: string, { reason, message }: GivingUp): Waiting {
+  return reason === 'GatesNotMet' ? { kind: 'gates', node, message } : { kind: 'refused', node, reason, message };
 }
 
 /** The lock is not ours any more: whoever took it decides now, and nothing more is done to the node. */

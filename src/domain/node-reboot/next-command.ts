@@ -74,7 +74,7 @@ function visitCommand(state: CampaignState, visit: Visit, now: number): Campaign
 function startOrWait(state: CampaignState, now: number): CampaignCommand {
   const { notBefore } = state;
   if (notBefore !== null && now < notBefore.at) {
-    return { do: 'wait', for: { kind: 'unmeasured', message: notBefore.message }, until: notBefore.at };
+    return { do: 'wait', for: notBefore.for, until: notBefore.at };
   }
   const begun = nextVisit(state, now);
   return 'visit' in begun ? { do: 'look' } : waitFor(begun.waiting, now);

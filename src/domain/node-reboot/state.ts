@@ -1,5 +1,6 @@
 import type { EvidenceLog } from '../core/evidence.ts';
 import type { Notification } from '../core/notification.ts';
+import type { Waiting } from './command.ts';
 import type { GateReading, Override } from './gate.ts';
 import type { LockRecord } from './lock.ts';
 import type { CampaignObservation } from './observation.ts';
@@ -26,7 +27,7 @@ export interface CampaignState {
   /** The lock of an earlier run that is being taken over. */
   readonly adopting: LockRecord | null;
   /** Before then no node is begun: the last try has just failed, and why. */
-  readonly notBefore: { readonly at: number; readonly message: string } | null;
+  readonly notBefore: { readonly at: number; readonly for: Waiting } | null;
   /** Set where only a person lets it go on. */
   readonly stopped: Stopped | null;
   /** A person wants it to end: at once, or after the node whose turn it is. */

@@ -364,6 +364,16 @@ describe('time', () => {
     });
   });
 
+  test('a node that its gates held back waits for them by name, and not as if they had not been read', () => {
+    const campaign = new Campaign({ approval: 'None' }).at('Gating');
+    campaign.state = { ...campaign.state, observation: observation(['n1']) };
+    campaign.take({ of: 'gatesBefore', readings: [blocked], before: read(before), at: campaign.now });
+    campaign.take({ of: 'restore', outcome: 'done', message: '' });
+    campaign.take({ of: 'releaseLock', message: '' });
+    campaign.sees(observation(['n1']));
+    expect(campaign.next()).toMatchObject({ do: 'wait', for: { kind: 'gates', node: 'n1' } });
+  });
+
   test('what was seen before a pause is looked at anew after it, since a reboot daemon may run by now', () => {
     const campaign = new Campaign({ approval: 'None' });
     campaign.act('pause');
