@@ -14,8 +14,8 @@ import { kubernetesChecks } from '../doctor/kubernetes-checks.ts';
 import { clusterNeeds, unknownClusters } from '../doctor/needs.ts';
 import {
   rebootClusterNeeds,
-  rebootCommandChecks,
   rebootConfigCheck,
+  rebootNameChecks,
   unknownRebootClusters,
 } from '../doctor/reboot-rights.ts';
 import { registryChecks } from '../doctor/registry-checks.ts';
@@ -75,7 +75,7 @@ export function doctorCommand() {
         ...(await reachTemporal(asked)),
         ...clusterConfigChecks([...unknownClusters(config, specs), ...unknownRebootClusters(config, campaigns)]),
         ...(campaigns.length > 0 ? [rebootConfigCheck(config)] : []),
-        ...rebootCommandChecks(config, campaigns),
+        ...rebootNameChecks(config, campaigns),
         ...(await Promise.all(clusters.map(kubernetesChecks))).flat(),
         ...(await registryChecks(createRegistry({ ...config, userAgent: 'holdfast' }), specs)),
         ...(await examineFlows(config, flows, mode)),

@@ -108,19 +108,39 @@ export function unknownRebootClusters(config: WorkerConfig, specs: readonly Node
   return specs.map(({ cluster }) => cluster).filter((name) => !known.has(name));
 }
 
-/** The reboot commands that specs name and the configuration lacks, each as a check that says which it has. */
-export function rebootCommandChecks({ nodeReboot }: WorkerConfig, specs: readonly NodeRebootSpec[]): readonly Check[] {
-  const wanted = specs.flatMap(({ method }) => ('command' in method ? [method.command] : []));
-  const there = Object.keys(nodeReboot?.commands ?? {}).sort();
-  return [...new Set(wanted)].map((name) => ({
-    name: `reboot command ${name}`,
+/** What specs name of the configuration, beside clusters: each as a check that says what it has. */
+export function rebootNameChecks(config: WorkerConfig, specs: readonly NodeRebootSpec[]): readonly Check[] {
+  const { commands = {}, prometheus = {}, etcd = {} } = config.nodeReboot ?? {};
+  const servers = config.prometheus === undefined ? prometheus : { default: config.prometheus, ...prometheus };
+  const gates = specs.map((spec) => spec.gates);
+  const commandsNamed = specs.flatMap(({ method }) => ('command' in method ? [method.command] : []));
+  const etcdNamed = gates.flatMap((of) => (of.etcd === undefined ? [] : [of.etcd.cluster]));
+  const serversNamed = gates.flatMap(({ alerts, longhorn, custom }) => [
+    ...(alerts === undefined ? [] : [alerts.prometheus]),
+    ...(longhorn?.prometheus === undefined ? [] : [longhorn.prometheus]),
+    ...custom.flatMap((gate) => (gate.query === undefined ? [] : [gate.prometheus])),
+  ]);
+  return [
+    ...nameChecks('reboot command', commandsNamed, commands, 'nodeReboot.commands', 'method'),
+    ...nameChecks('etcd cluster', etcdNamed, etcd, 'nodeReboot.etcd', 'gates.etcd'),
+    ...nameChecks('Prometheus', serversNamed, servers, 'prometheus, or nodeReboot.prometheus,', 'the gate'),
+  ];
+}
+
+function nameChecks(
+  what: string,
+  named: readonly string[],
+  known: Readonly<Record<string, unknown>>,
+  where: string,
+  field: string,
+): Check[] {
+  const there = Object.keys(known).sort();
+  return [...new Set(named)].map((name) => ({
+    name: `${what} ${name}`,
     verdict: there.includes(name)
       ? pass('the worker configuration has it')
-      : fail(
-          'NoSuchCommand',
-          `a spec names it as its method, and the worker configuration has ${there.length === 0 ? 'none' : there.join(', ')}`,
-        ),
-    fix: 'add it under nodeReboot.commands in the worker configuration (--config), or change method in the spec',
+      : fail('NotConfigured', `a spec names it, and the worker configuration has ${there.join(', ') || 'none'}`),
+    fix: `add it under ${where} in the worker configuration (--config), or change ${field} in the spec`,
   }));
 }
 

@@ -17,7 +17,7 @@ import {
 import { kubernetesChecks } from '../../../src/starters/doctor/kubernetes-checks.ts';
 import {
   rebootClusterNeeds,
-  rebootCommandChecks,
+  rebootNameChecks,
   rebootConfigCheck,
   rebootRights,
 } from '../../../src/starters/doctor/reboot-rights.ts';
@@ -273,14 +273,31 @@ describe('reboots', () => {
     const bmc = { run: ['/usr/local/bin/power-cycle', '{node}'] as [string, ...string[]], timeout: 60_000 };
     const nodeReboot = { hostImage: 'busybox', commands: { bmc }, prometheus: {}, etcd: {} };
     const named = (command: string) => [spec({ method: { command } })];
-    expect(rebootCommandChecks({ ...config, nodeReboot }, named('bmc'))).toMatchObject([{ verdict: { kind: 'pass' } }]);
-    expect(rebootCommandChecks({ ...config, nodeReboot }, named('talos'))).toMatchObject([
+    expect(rebootNameChecks({ ...config, nodeReboot }, named('bmc'))).toMatchObject([{ verdict: { kind: 'pass' } }]);
+    expect(rebootNameChecks({ ...config, nodeReboot }, named('talos'))).toMatchObject([
       { verdict: { kind: 'fail', message: expect.stringContaining('has bmc') as string } },
     ]);
-    expect(rebootCommandChecks(config, named('bmc'))).toMatchObject([
+    expect(rebootNameChecks(config, named('bmc'))).toMatchObject([
       { verdict: { message: expect.stringContaining('has none') as string } },
     ]);
-    expect(rebootCommandChecks(config, [spec()])).toEqual([]);
+    expect(rebootNameChecks(config, [spec()])).toEqual([]);
+  });
+
+  test('the etcd clusters and Prometheus servers that gates name are looked for, too', async () => {
+    const config = await readWorkerConfig(undefined);
+    const gates = {
+      etcd: { members: 3 },
+      alerts: { prometheus: 'nope' },
+      custom: [{ name: 'up', query: 'up', prometheus: 'main', results: 1 }],
+    };
+    const prometheus = { url: 'http://127.0.0.1:9090' };
+    const nodeReboot = { hostImage: 'busybox', commands: {}, prometheus: { main: prometheus }, etcd: {} };
+    const checks = rebootNameChecks({ ...config, nodeReboot }, [spec({ gates })]);
+    expect(checks.map(({ name, verdict }) => [name, verdict.kind])).toEqual([
+      ['etcd cluster default', 'fail'],
+      ['Prometheus nope', 'fail'],
+      ['Prometheus main', 'pass'],
+    ]);
   });
 
   test('need an image for the pods on hosts', async () => {
