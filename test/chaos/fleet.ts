@@ -198,7 +198,8 @@ export async function openFleet(lab: LabEnv): Promise<Fleet> {
           200,
         );
       } catch (error) {
-        throw new Error(`${String(error)}; last status: ${JSON.stringify(whatCounts(last))}`, { cause: error });
+        const seen = { status: whatCounts(last), ...(await seenAround(lab, namespace)) };
+        throw new Error(`${String(error)}; seen last: ${JSON.stringify(seen)}`, { cause: error });
       }
     },
     async endState(subject) {
@@ -247,6 +248,20 @@ async function isIdle(handle: WorkflowHandle): Promise<boolean> {
   const { raw } = await handle.describe();
   const pending = raw.pendingActivities ?? [];
   return pending.length > 0 && pending.every((a) => a.activityType?.name === 'awaitChange');
+}
+
+/** What a person would look at next, where a rollout does not come to an end. */
+async function seenAround(lab: LabEnv, namespace: string): Promise<object> {
+  const list = async (path: string) =>
+    (await kube<{ items: { metadata: object; status: object }[] }>(lab, 'GET', path)).items;
+  const pods = await list(`/api/v1/namespaces/${namespace}/pods`);
+  const nodes = await list('/api/v1/nodes');
+  const leases = await kube<{ items: object[] }>(
+    lab,
+    'GET',
+    '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases',
+  );
+  return { pods, nodes, leases: leases.items };
 }
 
 /** What a person relies on in a status; not how often something was looked at. */

@@ -30,6 +30,11 @@ interface PodList {
   items: { metadata: { name: string }; spec: { nodeName?: string }; status: { phase?: string; podIP?: string } }[];
 }
 
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+}
+
 describe('a lab', () => {
   test('ends without leaving a process, a folder or an entry behind', async () => {
     const lab = await startLab({ parts: SMALL, ...quiet });
@@ -174,6 +179,31 @@ describe('the parts', () => {
       await expect(kube(shared, 'GET', `${pods}/fits:8080/proxy/`)).rejects.toThrow('address not allowed');
       const list = await kube<PodList>(shared, 'GET', pods);
       expect(list.items.find((item) => item.metadata.name === 'does-not')?.spec.nodeName).toBeUndefined();
+    } finally {
+      await deleteNamespace(shared, namespace);
+      await lab.removeNodes(nodes);
+    }
+  });
+
+  test('a pod on a fake node that the control plane takes for not ready, as it does when it hears nothing of a node, is ready again', async () => {
+    const lab = await attachLab(shared.dir);
+    const nodes = await lab.addNodes({ count: 1, arch: 'arm64', prefix: 'lab-test' });
+    const namespace = await createNamespace(shared);
+    const path = `/api/v1/namespaces/${namespace}/pods`;
+    const readiness = async () => {
+      const { status } = await kube<{ status: { conditions?: Condition[] } }>(shared, 'GET', `${path}/one`);
+      return status.conditions?.find(({ type }) => type === 'Ready')?.status;
+    };
+    try {
+      const tolerations = [{ key: 'kwok.x-k8s.io/node', operator: 'Exists' }];
+      await kube(shared, 'POST', path, { body: pod('one', { tolerations, nodeName: nodes[0] }) });
+      await waitFor('the pod is ready', async () => (await readiness()) === 'True');
+      await kube(shared, 'PATCH', `${path}/one/status`, {
+        body: { status: { conditions: [{ type: 'Ready', status: 'False' }] } },
+        contentType: 'application/strategic-merge-patch+json',
+      });
+      expect(await readiness()).toBe('False');
+      await waitFor('the pod is ready again', async () => (await readiness()) === 'True');
     } finally {
       await deleteNamespace(shared, namespace);
       await lab.removeNodes(nodes);

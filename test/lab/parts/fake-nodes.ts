@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { kube, kubeGetOrNull, KubeApiError } from '../kube-api.ts';
 import type { LabEnv } from '../lab.ts';
 import { waitFor } from '../wait.ts';
@@ -9,7 +10,7 @@ export interface FakeNodes {
   count: number;
   /** As Kubernetes names it: `amd64`, `arm64`. */
   arch: string;
-  /** Of the names, which go on with a number [the architecture]. */
+  /** Of the names, which go on with a few random letters [the architecture]. */
   prefix?: string;
   labels?: Record<string, string>;
 }
@@ -29,12 +30,9 @@ export async function addFakeNodes(
   env: LabEnv,
   { count, arch, prefix = arch, labels = {} }: FakeNodes,
 ): Promise<string[]> {
-  const taken = new Set((await listNodes(env)).map((node) => node.metadata.name));
-  const names: string[] = [];
-  for (let number = 1; names.length < count; number += 1) {
-    const name = `${prefix}-${number}`;
-    if (!taken.has(name)) names.push(name);
-  }
+  // No name comes twice: the lease of a node that was removed is removed some time after it, and with it the new node's of
+  // that name. Nobody plays its pods until kwok notices, ten seconds later.
+  const names = Array.from({ length: count }, () => `${prefix}-${randomBytes(3).toString('hex')}`);
   for (const name of names) await kube(env, 'POST', '/api/v1/nodes', { body: fakeNode(name, arch, labels) });
   await waitFor(`${count} fake nodes are Ready`, async () => {
     const ready = new Set((await listNodes(env)).filter(isReady).map((node) => node.metadata.name));
