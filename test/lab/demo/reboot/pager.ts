@@ -4,21 +4,22 @@ import type { Notification } from '../../../../src/domain/core/notification.ts';
 import type { Undo } from '../set-up.ts';
 import type { Timeline } from '../timeline.ts';
 
-/** Takes pages as the receiver of a person would, and shows them. */
+/** Takes what a person is sent as their receiver would, and shows it. */
 export interface Pager {
   readonly url: string;
-  readonly pages: readonly Notification[];
+  /** Pages and what may wait, in the order that they came. */
+  readonly taken: readonly Notification[];
 }
 
 export async function startPager(timeline: Timeline, undo: Undo): Promise<Pager> {
-  const pages: Notification[] = [];
+  const taken: Notification[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      const page = JSON.parse(body) as Notification;
-      pages.push(page);
-      timeline.tell('pager', page.text, 'bad');
+      const one = JSON.parse(body) as Notification;
+      taken.push(one);
+      timeline.tell('pager', one.text, one.severity === 'page' ? 'bad' : 'plain');
       response.writeHead(200).end();
     });
   });
@@ -27,5 +28,5 @@ export async function startPager(timeline: Timeline, undo: Undo): Promise<Pager>
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, pages };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, taken };
 }

@@ -2,6 +2,7 @@ import type { NodeRebootStatus } from '../../../../src/domain/node-reboot/status
 import { lockName } from '../../../../src/domain/node-reboot/by-hand.ts';
 import { hostPods } from '../../../../src/domain/node-reboot/pod.ts';
 import type { CliRun } from '../../../unit/cli/run-cli.ts';
+import { readAudit } from '../../access.ts';
 import { kube } from '../../kube-api.ts';
 import type { RebootNode } from '../../reboot-nodes.ts';
 import { waitFor } from '../../wait.ts';
@@ -9,6 +10,7 @@ import { claim, runHoldfast } from '../story.ts';
 import type { Chapter } from '../tell-story.ts';
 import type { Timeline } from '../timeline.ts';
 import { shownNodes, type NodesFollower, type ShownNode } from './follow-nodes.ts';
+import type { Pager } from './pager.ts';
 import { RETURN_SECONDS, type RebootStage } from './reboot-stage.ts';
 
 /** What a chapter works with. */
@@ -51,6 +53,13 @@ async function firstNode(teller: RebootTeller): Promise<void> {
   const on = (await shop.pods()).map(({ node }) => node);
   claim(teller, 'its pods went to other nodes', on.includes('reboot-1'), false);
   claim(teller, 'and one of them was ready all the while', (await shop.fewestReady()) >= 1, true);
+  const { granted, refused } = await evictions(teller.stage);
+  claim(
+    teller,
+    `for its budget refused an eviction ${refused} times, until the first pod had its successor`,
+    [granted, refused > 0],
+    [2, true],
+  );
 }
 
 function secondNode(teller: RebootTeller): Promise<void> {
@@ -64,12 +73,12 @@ async function hangs(teller: RebootTeller): Promise<void> {
   nodes.setFaults('reboot-3', { returns: 'power-button' });
   await approve(teller, 'reboot-3', 'the second one was well');
   await follower.until('reboot-3 hangs', ({ phase }) => phase === 'Hung');
-  claim(
-    teller,
-    `after ${RETURN_SECONDS} s somebody was paged, once`,
-    pager.pages.map(({ what, severity }) => [what, severity]),
-    [['Hung', 'page']],
-  );
+  claim(teller, `after ${RETURN_SECONDS} s somebody was paged, once`, pagesOf(pager), ['Hung']);
+  const asked = pager.taken
+    .filter(({ severity }) => severity === 'warning')
+    .map(({ what, text }) => [what, nodeOf(text)]);
+  const offered = stage.nodes.names.map((name) => ['AwaitingApproval', name]);
+  claim(teller, 'and was told of each node that waited for a yes, once and without a page', asked, offered);
   const { campaign, node, phase } = await lock(stage);
   claim(teller, 'the lock is held for it', [campaign, node, phase], [stage.name, 'reboot-3', 'Returning']);
   const others = (await shownNodes(stage)).filter(({ name }) => name !== 'reboot-3');
@@ -93,7 +102,7 @@ async function comesBack(teller: RebootTeller): Promise<void> {
   claim(teller, 'the lock is free again', await lock(stage), {});
   await waitFor('the pods on hosts are gone', async () => (await podsOnHosts(stage)).length === 0);
   claim(teller, 'nothing that asked a host or rebooted it is left', await podsOnHosts(stage), []);
-  claim(teller, 'nobody was paged a second time', pager.pages.length, 1);
+  claim(teller, 'nobody was paged a second time', pagesOf(pager), ['Hung']);
   claim(teller, 'and a person is asked before another node, whatever the spec says', personNext === null, false);
 }
 
@@ -136,6 +145,22 @@ async function setCordon({ stage, timeline }: RebootTeller, name: RebootNode, co
 async function lock({ lab }: RebootStage): Promise<Readonly<Record<string, string>>> {
   const path = `/api/v1/namespaces/${lockName.namespace}/configmaps/${lockName.name}`;
   return (await kube<{ data?: Record<string, string> }>(lab, 'GET', path)).data ?? {};
+}
+
+/** How often an eviction from reboot-1 was granted by the API server, and refused for a budget, since the story began. */
+async function evictions({ lab, audit }: RebootStage): Promise<{ readonly granted: number; readonly refused: number }> {
+  const codes = (await readAudit(lab, audit))
+    .filter(({ objectRef }) => objectRef?.subresource === 'eviction')
+    .map(({ responseStatus }) => responseStatus?.code);
+  return { granted: codes.filter((code) => code === 201).length, refused: codes.filter((code) => code === 429).length };
+}
+
+function pagesOf({ taken }: Pager): string[] {
+  return taken.filter(({ severity }) => severity === 'page').map(({ what }) => what);
+}
+
+function nodeOf(text: string): string | undefined {
+  return /, node (\S+) /.exec(text)?.[1];
 }
 
 async function podsOnHosts({ lab }: RebootStage): Promise<string[]> {

@@ -1,4 +1,5 @@
 import type { BudgetedWorkload } from '../../../e2e/budgeted-workload.ts';
+import type { AuditMark } from '../../access.ts';
 import type { LabEnv } from '../../lab.ts';
 import type { RebootNodes } from '../../reboot-nodes.ts';
 import type { Pager } from './pager.ts';
@@ -17,6 +18,8 @@ export interface RebootStage {
   readonly folder: string;
   readonly specFile: string;
   readonly worker: string;
+  /** Where the API server's audit log stood before. */
+  readonly audit: AuditMark;
   /** Epoch milliseconds; what happened before is the set-up. */
   readonly since: number;
 }

@@ -6,7 +6,7 @@ import { cordonMark, lockName } from '../../../../src/domain/node-reboot/by-hand
 import { hostPods } from '../../../../src/domain/node-reboot/pod.ts';
 import { nodeRebootId } from '../../../../src/workflows/node-reboot/messages.ts';
 import { startWorkload } from '../../../e2e/budgeted-workload.ts';
-import { deleteNamespace } from '../../access.ts';
+import { deleteNamespace, markAudit } from '../../access.ts';
 import { pushBusyboxImage } from '../../busybox-image.ts';
 import { kube, kubeGetOrNull } from '../../kube-api.ts';
 import { attachLab, type LabEnv } from '../../lab.ts';
@@ -78,7 +78,18 @@ export async function setUpReboot({ timeline, labFolder, undo, signal }: PlayOpt
     },
     tidy,
   );
-  return { lab: env, nodes, shop, pager, name: NAME, folder, specFile, worker, since: Date.now() };
+  return {
+    lab: env,
+    nodes,
+    shop,
+    pager,
+    name: NAME,
+    folder,
+    specFile,
+    worker,
+    audit: await markAudit(env),
+    since: Date.now(),
+  };
 }
 
 /** Short where a real one is long: a node rests half an hour, and has a quarter of one to come back. */
