@@ -24,12 +24,39 @@ export function shippedYaml<T>(path: string): T {
   return parse(shippedText(path)) as T;
 }
 
-/** What `kubectl apply -k FOLDER` creates, in its order, by the kustomization's own list of files and folders. */
+interface Kustomization {
+  readonly resources: readonly string[];
+  readonly configMapGenerator?: readonly Generator[];
+}
+
+interface Generator {
+  readonly name: string;
+  readonly namespace: string;
+  readonly behavior?: string;
+  readonly files: readonly string[];
+}
+
+/** What `kubectl apply -k FOLDER` creates, by the kustomization's own lists, but for the hashes in names of ConfigMaps. */
 export function kustomized(folder: string): Manifest[] {
-  const { resources } = shippedYaml<{ resources: string[] }>(`${folder}/kustomization.yaml`);
-  return resources.flatMap((resource) => {
-    const path = new URL(`file:///${folder}/${resource}`).pathname.slice(1);
+  const { resources, configMapGenerator = [] } = shippedYaml<Kustomization>(`${folder}/kustomization.yaml`);
+  const listed = resources.flatMap((resource) => {
+    const path = pathFrom(folder, resource);
     if (!path.endsWith('.yaml')) return kustomized(path);
     return parseAllDocuments(shippedText(path)).map((document) => document.toJS() as Manifest);
   });
+  return [...listed, ...configMapGenerator.map((generator) => configMapOf(folder, generator))];
+}
+
+/** A path of the repository, as a file in one of its folders names it. */
+export function pathFrom(folder: string, named: string): string {
+  return new URL(`file:///${folder}/${named}`).pathname.slice(1);
+}
+
+function configMapOf(folder: string, { name, namespace, files }: Generator): Manifest {
+  const data = files.map((file) => {
+    const [key = '', path = ''] = file.split('=');
+    return [key, shippedText(pathFrom(folder, path))] as const;
+  });
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } };
+  return { ...object, data: Object.fromEntries(data) } as Manifest;
 }
