@@ -19,6 +19,9 @@ export interface SentinelFiles {
   readonly packages: string | null;
 }
 
+/** What a person does on the node, as after a bare `touch`. */
+const cure = 'on it, echo NAME > /run/reboot-required.pkgs, or rm /run/reboot-required where nothing is wanted';
+
 /**
  * Reads the sentinel of a node. A sentinel without a readable reason is unmeasured and not absent: somebody wants a reboot,
  * and nobody can say of what.
@@ -29,7 +32,12 @@ export function readSentinel(node: string, files: SentinelFiles): Reading<Sentin
   if (!files.present) return read(null);
   const what = `the reason why node ${node} wants a reboot`;
   if (files.packages === null) {
-    return unmeasured(what, 'reboot-required.pkgs', 'missing', `node ${node} wants a reboot, and no file says why`);
+    return unmeasured(
+      what,
+      'reboot-required.pkgs',
+      'missing',
+      `node ${node} wants a reboot, and no file says why: ${cure}`,
+    );
   }
   const packages = [...new Set(files.packages.split('\n').map((line) => line.trim()))].filter((line) => line !== '');
   if (packages.length === 0) {
@@ -37,7 +45,7 @@ export function readSentinel(node: string, files: SentinelFiles): Reading<Sentin
       what,
       'reboot-required.pkgs',
       'empty',
-      `node ${node} wants a reboot, and the file that says why is empty`,
+      `node ${node} wants a reboot, and the file that says why is empty: ${cure}`,
     );
   }
   const odd = packages.find((name) => !packageName.test(name));

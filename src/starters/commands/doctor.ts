@@ -18,6 +18,7 @@ import {
   rebootNameChecks,
   unknownRebootClusters,
 } from '../doctor/reboot-rights.ts';
+import { notifyChecks } from '../doctor/notify-checks.ts';
 import { registryChecks } from '../doctor/registry-checks.ts';
 import { temporalChecks } from '../doctor/temporal-checks.ts';
 import { versionChecks } from '../doctor/version-checks.ts';
@@ -47,6 +48,10 @@ export function doctorCommand() {
         ['holdfast doctor -f node-reboot.yaml --config worker.yaml', 'rights, and the image of the pods on hosts'],
         ['holdfast doctor -f release.yaml --mode Enforce', 'before Enforce is set'],
         ['kubectl -n holdfast exec deploy/holdfast-release -- node bin/holdfast.js doctor', 'as the worker sees it'],
+        [
+          'kubectl -n holdfast exec -i deploy/holdfast-node-reboot -- node bin/holdfast.js doctor -f - < node-reboot.yaml',
+          'the same, of reboots',
+        ],
       ]),
     )
     .action(async ({ file = [], config: configFile = process.env.HOLDFAST_CONFIG, mode, output }) => {
@@ -76,6 +81,7 @@ export function doctorCommand() {
         ...clusterConfigChecks([...unknownClusters(config, specs), ...unknownRebootClusters(config, campaigns)]),
         ...(campaigns.length > 0 ? [rebootConfigCheck(config)] : []),
         ...rebootNameChecks(config, campaigns),
+        ...(await notifyChecks(config)),
         ...(await Promise.all(clusters.map(kubernetesChecks))).flat(),
         ...(await registryChecks(createRegistry({ ...config, userAgent: 'holdfast' }), specs)),
         ...(await examineFlows(config, flows, mode)),

@@ -40,7 +40,7 @@ export async function kubernetesChecks(needs: ClusterNeeds): Promise<readonly Ch
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const verdict = unmeasured(name, 'kubeconfig', 'missing', message);
-    return [{ name, verdict, fix: 'set KUBECONFIG, or name it in the worker configuration (--config)' }];
+    return [{ name, verdict, fix: unreachableFix(config) }];
   }
   try {
     const version = await kubernetes.version();
@@ -68,6 +68,12 @@ export async function kubernetesChecks(needs: ClusterNeeds): Promise<readonly Ch
   } finally {
     await kubernetes.close();
   }
+}
+
+function unreachableFix({ inCluster }: KubernetesConfig): string {
+  return inCluster === true
+    ? 'run doctor in the worker’s pod; or, from here, name a kubeconfig in place of inCluster in the worker configuration (--config), or {} for the current context'
+    : 'set KUBECONFIG, or name it in the worker configuration (--config)';
 }
 
 async function rights(kubernetes: KubernetesClient, reviews: readonly AccessReview[]): Promise<Verdict> {

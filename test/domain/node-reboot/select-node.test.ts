@@ -62,6 +62,14 @@ describe('which node is next', () => {
     }
   });
 
+  test('a sentinel without its reason, as a bare touch leaves it, says what to do on the node', () => {
+    for (const packages of [null, '\n']) {
+      const { message } = readSentinel('n1', { present: true, packages }) as { message: string };
+      expect(message).toContain('echo NAME > /run/reboot-required.pkgs');
+      expect(message).toContain('rm /run/reboot-required');
+    }
+  });
+
   test('a node that cannot be asked holds back those behind it, and none before it', () => {
     const sentinels = { n1: read(kernelWish), n2: silent<null>('n2'), n3: read(kernelWish) };
     expect(selectNode(spec(), observation([], { sentinels }), {})).toMatchObject({ next: { node: 'n1' } });

@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments, parse } from 'yaml';
@@ -15,6 +17,7 @@ import {
   releaseRights,
 } from '../../../src/starters/doctor/release-rights.ts';
 import { kubernetesChecks } from '../../../src/starters/doctor/kubernetes-checks.ts';
+import { notifyChecks } from '../../../src/starters/doctor/notify-checks.ts';
 import {
   rebootClusterNeeds,
   rebootNameChecks,
@@ -88,7 +91,9 @@ describe('what doctor asks for is what deploy/ grants', () => {
     const { read, write } = rebootRights(spec);
     const asked = [...read, ...write].map(({ namespace: _namespace, ...review }) => describeRight(review));
     const kinds = ['ClusterRole', 'Role'];
-    expect([...new Set(asked)].sort()).toEqual([...new Set(granted('deploy/node-reboot/rbac.yaml', kinds))].sort());
+    expect([...new Set(asked)].sort()).toEqual(
+      [...new Set(granted('deploy/node-reboot/without-worker/rbac.yaml', kinds))].sort(),
+    );
   });
 
   test('in Shadow nothing that writes is among the readings', () => {
@@ -298,6 +303,42 @@ describe('reboots', () => {
       ['Prometheus nope', 'fail'],
       ['Prometheus main', 'pass'],
     ]);
+  });
+
+  test('need the secrets of those who are told, which are not shown', async () => {
+    const config = await readWorkerConfig(undefined);
+    const dir = mkdtempSync(join(tmpdir(), 'holdfast-notify-'));
+    try {
+      writeFileSync(join(dir, 'webhook'), 'https://hooks.example.com/secret-path\n');
+      writeFileSync(join(dir, 'token'), 'secret-token');
+      const notify = ['webhook', 'token', 'nothing'].map((file) => ({
+        name: file,
+        webhook: { file: join(dir, file) },
+        format: 'slack' as const,
+      }));
+      const checks = await notifyChecks({ ...config, notify });
+      expect(checks.map(({ name, verdict }) => [name, verdict.kind])).toEqual([
+        ['notify webhook', 'pass'],
+        ['notify token', 'fail'],
+        ['notify nothing', 'fail'],
+      ]);
+      expect(checks[2]?.verdict.message).toContain('cannot be read (ENOENT)');
+      expect(JSON.stringify(checks)).not.toContain('secret-');
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  test('of a worker in the cluster say from elsewhere how it is reached', async () => {
+    const [check] = await kubernetesChecks({
+      config: { name: 'default', inCluster: true },
+      mode: 'Shadow',
+      read: [],
+      write: [],
+      manifests: { read: 'r', write: 'w' },
+    });
+    expect(check?.fix).toContain('run doctor in the worker’s pod');
+    expect(check?.fix).not.toContain('KUBECONFIG');
   });
 
   test('need an image for the pods on hosts', async () => {
