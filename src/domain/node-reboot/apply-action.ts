@@ -8,7 +8,7 @@ import type { ActionOf, NodeRebootAction } from './actions.ts';
 import { approve, decider } from './apply-approval.ts';
 import { handCommands, nodeCommand } from './by-hand.ts';
 import { command } from './commands.ts';
-import { unforcibleGates } from './gate.ts';
+import { whyUnforcible } from './gate.ts';
 import type { CampaignState, PersonMark } from './state.ts';
 import { inPhase, type Visit } from './visit.ts';
 
@@ -58,14 +58,11 @@ function applied(state: CampaignState, action: NodeRebootAction, now: number): A
 /** Sets one gate aside for one visit of one node. What the product promises cannot be set aside. */
 function force(state: CampaignState, action: ActionOf<'force'>, now: number): ActionAnswer {
   const { gate, node, by, reason } = action;
-  if (unforcibleGates.includes(gate)) {
-    return refused(
-      `gate ${gate} cannot be set aside: no node goes down while another is out, or while others hold a lock`,
-    );
-  }
+  const never = whyUnforcible(gate);
+  if (never !== null) return refused(`gate ${gate} cannot be set aside: ${never}`);
   const known = [...state.gates, ...(state.observation?.gates ?? [])].map((one) => one.gate);
   if (!known.includes(gate)) {
-    const names = [...new Set(known)].filter((name) => !unforcibleGates.includes(name)).sort();
+    const names = [...new Set(known)].filter((name) => whyUnforcible(name) === null).sort();
     return refused(`no gate "${gate}" was read; there are ${names.length === 0 ? 'none yet' : names.join(', ')}`);
   }
   const override = { gate, node, by, reason, at: now, expiresAt: now + action.for, usedFor: null };

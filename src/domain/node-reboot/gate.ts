@@ -1,3 +1,4 @@
+import { own } from '../core/own.ts';
 import type { Verdict } from '../core/verdict.ts';
 
 /** What one gate said. */
@@ -15,8 +16,19 @@ export interface GateReading {
  */
 export type GateStage = 'before' | 'last' | 'after';
 
-/** Gates that nobody can force: they are what the product promises. */
-export const unforcibleGates: readonly string[] = ['nodes', 'locks'];
+/** Gates that nobody can force, each with the reason and the way out, as the end of a sentence. */
+const unforcible: Readonly<Record<string, string>> = {
+  nodes: 'no node goes down while another is out: bring it back, or uncordon it',
+  locks: 'no node goes down while others hold a lock: let them finish, or remove their annotation',
+  // It would cordon the node and move its primaries, to stop at the first look.
+  drain:
+    'the drain itself would stop at the same pods; move them, allow the loss under spec.drain, or name under gates.budgets.expectedBlocked a budget that gives way once the node is cordoned',
+};
+
+/** Why nobody can set a gate aside, and what to do instead; null for a gate that can be. */
+export function whyUnforcible(gate: string): string | null {
+  return own(unforcible, gate) ?? null;
+}
 
 /** One gate set aside by a person, for one visit of one node, until it expires. */
 export interface Override {
@@ -51,7 +63,7 @@ export function judgeGates(
   now: number,
 ): GateJudgement {
   const lifted = (gate: string) =>
-    unforcibleGates.includes(gate)
+    whyUnforcible(gate) !== null
       ? undefined
       : overrides.find((one) => one.gate === gate && one.node === node && counts(one, visitAt, now));
   const failing = readings.filter(({ verdict }) => verdict.kind !== 'pass');

@@ -9,7 +9,7 @@ import { asOption } from '../who.ts';
 export function forceCommand() {
   return new Command('force')
     .description(
-      'Sets one gate aside for one reboot of one node, once and until it expires. Who did, why and what it was used for is kept. That every other node is up, and that nobody else holds a reboot lock, cannot be set aside.',
+      'Sets one gate aside for one reboot of one node, once and until it expires. Who did, why and what it was used for is kept. That every other node is up, that nobody else holds a reboot lock, and that its pods can be moved cannot be set aside.',
     )
     .argument('<kind/name>', 'such as nodereboot/control-plane', parseObjectName)
     .requiredOption('--gate <name>', 'the gate, as status names it')

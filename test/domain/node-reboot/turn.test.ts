@@ -291,6 +291,11 @@ describe('an override', () => {
     campaign.state = { ...campaign.state, gates };
     expect(campaign.act('force', { gate: 'nodes', node: 'n1', reason: 'x' })).toContain('cannot be set aside');
     expect(campaign.act('force', { gate: 'locks', node: 'n1', reason: 'x' })).toContain('cannot be set aside');
+    const drain = campaign.act('force', { gate: 'drain', node: 'n1', reason: 'x' });
+    expect(drain).toContain('gate drain cannot be set aside: the drain itself');
+    expect(drain).toContain('spec.drain');
+    expect(drain).toContain('expectedBlocked');
+    expect(campaign.state.overrides).toEqual([]);
     expect(campaign.act('force', { gate: 'longhorn', node: 'n1' })).toContain('reason');
     expect(campaign.act('force', { gate: 'lomghorn', node: 'n1', reason: 'x' })).toContain('there are longhorn');
     campaign.act('force', { gate: 'longhorn', node: 'n2', reason: 'x' });
