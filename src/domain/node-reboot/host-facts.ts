@@ -16,6 +16,7 @@ export const reportMark = '--holdfast--';
  */
 export const hostFactsScript = [
   `echo '${reportMark} boot'; cat /proc/sys/kernel/random/boot_id`,
+  `echo '${reportMark} running'; cat /proc/sys/kernel/osrelease`,
   `if [ -e /run/reboot-required ]; then echo '${reportMark} sentinel'; fi`,
   `if [ -e /run/reboot-required.pkgs ]; then echo '${reportMark} packages'; cat /run/reboot-required.pkgs; fi`,
   `echo '${reportMark} end'`,
@@ -35,8 +36,18 @@ export function parseHostFacts(node: string, report: string): Reading<HostFacts>
     const what = `what host ${node} says of itself`;
     return unmeasured(what, 'a pod on it', 'unparsed', `the pod on node ${node} reported no boot id`);
   }
-  const files = { present: value.has('sentinel'), packages: value.get('packages') ?? null };
+  const files = {
+    present: value.has('sentinel'),
+    packages: value.get('packages') ?? null,
+    running: runningKernel(value),
+  };
   return read({ bootId, sentinel: readSentinel(node, files) });
+}
+
+/** The kernel that a host runs, as its report tells; null where it does not. */
+export function runningKernel(sections: ReadonlyMap<string, string>): string | null {
+  const running = sections.get('running')?.trim() ?? '';
+  return running === '' ? null : running;
 }
 
 /** The sections of a report by their names. One without its end is truncated: a kubelet keeps 4096 bytes of it. */

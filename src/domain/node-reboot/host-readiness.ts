@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { read, unmeasured, type Reading } from '../core/verdict.ts';
-import { hostFactsScript, readReport, reportMark } from './host-facts.ts';
-import { compareKernels, parseKernel } from './kernel.ts';
+import { hostFactsScript, readReport, reportMark, runningKernel } from './host-facts.ts';
+import { newestKernels } from './kernel.ts';
 import { parseSettingDuration } from './setting-duration.ts';
 
 /** What a host and its kubelet say about being rebooted, each thing by itself. Durations are milliseconds. */
@@ -69,6 +69,7 @@ export const hostReadinessScript = [
 export function readHostReadiness(node: string, report: Reading<string>, grace: number | null): HostReadiness {
   const from = `a pod on node ${node}`;
   const sections = report.kind === 'read' ? readReport(node, report.value) : report;
+  const running = sections.kind === 'read' ? runningKernel(sections.value) : null;
   const section = <T>(name: string, what: string, parse: (text: string) => T | null): Reading<T> => {
     if (sections.kind === 'unmeasured') return sections;
     const text = sections.value.get(name);
@@ -81,7 +82,7 @@ export function readHostReadiness(node: string, report: Reading<string>, grace: 
     shutdownGracePeriod:
       grace === null ? section('grace', 'how long its kubelet takes to end pods', graceOf) : read(grace),
     packageManagers: section('locks', 'which package managers are at work', holdersOf),
-    newestKernel: section('kernels', 'which kernel it boots next', newestKernelOf),
+    newestKernel: section('kernels', 'which kernel it boots next', (text) => newestKernelOf(text, running)),
   };
 }
 
@@ -131,20 +132,14 @@ function holdersOf(text: string): readonly string[] | null {
 /**
  * The newest kernel that has its initial ramdisk, where kernels have one: what GRUB boots unless it is told otherwise.
  *
- * @returns null where there is none, and where two are equally new
+ * @returns null where there is none, and where two are equally new and neither is of the flavour that runs
  */
-function newestKernelOf(text: string): string | null {
+function newestKernelOf(text: string, running: string | null): string | null {
   const files = text.split('\n').map((line) => line.trim());
   const releases = (prefix: string) =>
     files.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
   const ramdisks = releases('initrd.img-');
-  const [newest, next] = releases('vmlinuz-')
-    .filter((release) => ramdisks.length === 0 || ramdisks.includes(release))
-    .flatMap((release) => {
-      const numbers = parseKernel(release);
-      return numbers === null ? [] : [{ release, numbers }];
-    })
-    .sort((a, b) => compareKernels(b.numbers, a.numbers));
-  if (newest === undefined) return null;
-  return next !== undefined && compareKernels(newest.numbers, next.numbers) === 0 ? null : newest.release;
+  const bootable = releases('vmlinuz-').filter((release) => ramdisks.length === 0 || ramdisks.includes(release));
+  const [newest = null, ...more] = newestKernels(bootable, running);
+  return more.length === 0 ? newest : null;
 }

@@ -67,7 +67,7 @@ export function selectNode(
       kind: 'refused',
       node: name,
       reason: 'NeverFirst',
-      message: `node ${name} is not to be the first to boot ${sentinel.value.kernel ?? 'its kernel'}, and no node of the campaign runs it yet: let another one want a reboot first`,
+      message: `node ${name} is not to be the first to boot ${sentinel.value.kernel ?? 'its kernel'}, and no other node of the campaign runs it: let another one want a reboot first, or take ${name} out of neverFirst`,
     };
   }
   return held ?? { kind: 'none' };
@@ -115,5 +115,11 @@ function isFirstOfKernel(
   order: readonly string[],
 ): boolean {
   if (!neverFirst.includes(name) || kernel === null) return false;
-  return !nodes.some((node) => node.name !== name && order.includes(node.name) && !isOlder(node.kernel, kernel));
+  return !nodes.some((node) => node.name !== name && order.includes(node.name) && isSame(node.kernel, kernel));
+}
+
+/** True for two builds of one kernel. A newer one has not shown that this one boots. */
+function isSame(release: string, other: string): boolean {
+  const [one, two] = [parseKernel(release), parseKernel(other)];
+  return one !== null && two !== null && compareKernels(one, two) === 0;
 }

@@ -1,5 +1,5 @@
 import { read, unmeasured, type Reading } from '../core/verdict.ts';
-import { compareKernels, parseKernel } from './kernel.ts';
+import { newestKernels } from './kernel.ts';
 
 /**
  * Why a node is to be rebooted, as Debian and Ubuntu say it: `/run/reboot-required` exists, and the packages that asked for
@@ -17,6 +17,8 @@ export interface SentinelFiles {
   readonly present: boolean;
   /** The content of the `.pkgs` file; null where there is none. */
   readonly packages: string | null;
+  /** The kernel that the node runs; null where it does not tell. */
+  readonly running: string | null;
 }
 
 /** What a person does on the node, as after a bare `touch`. */
@@ -58,7 +60,16 @@ export function readSentinel(node: string, files: SentinelFiles): Reading<Sentin
       `node ${node} names ${shown}, which is not the name of a package`,
     );
   }
-  return read({ packages: packages.sort(), kernel: newestKernel(packages) });
+  const [kernel = null, ...more] = newestKernels(packages.flatMap(kernelOf), files.running);
+  if (more.length > 0) {
+    return unmeasured(
+      what,
+      'reboot-required.pkgs',
+      'unparsed',
+      `node ${node} names kernels that are equally new, ${[kernel, ...more].join(', ')}, and runs none of these flavours: leave only the one that it is to boot in /run/reboot-required.pkgs`,
+    );
+  }
+  return read({ packages: packages.sort(), kernel });
 }
 
 /** What names one wish for a reboot: the same packages on the same node are the same wish. */
@@ -70,13 +81,9 @@ export function sentinelId({ packages }: Sentinel): string {
 const packageName = /^[A-Za-z0-9][A-Za-z0-9+.-]+(:[a-z0-9-]+)?$/;
 
 /** Kernel packages carry the release in their names: `linux-image-6.14.0-37-generic`. */
-const kernelPackage = /^linux-image-(?:unsigned-)?(\d[A-Za-z0-9.+~-]*)$/;
+const kernelPackage = /^linux-image-(?:unsigned-)?(\d[A-Za-z0-9.+~-]*)(?::[a-z0-9-]+)?$/;
 
-function newestKernel(packages: readonly string[]): string | null {
-  const kernels = packages.flatMap((name) => {
-    const release = kernelPackage.exec(name)?.[1];
-    const numbers = release === undefined ? null : parseKernel(release);
-    return release === undefined || numbers === null ? [] : [{ release, numbers }];
-  });
-  return kernels.sort((a, b) => compareKernels(b.numbers, a.numbers))[0]?.release ?? null;
+function kernelOf(packageName: string): string[] {
+  const release = kernelPackage.exec(packageName)?.[1];
+  return release === undefined ? [] : [release];
 }

@@ -196,6 +196,12 @@ describe('kernels', () => {
     ['6.14.0-37-generic', '6.14.0-9-generic', 1],
     ['6.9.12', '6.13.1', -1],
     ['6.13.12+rpt-rpi-v8', '6.13', 1],
+    ['6.14.0-rc3', '6.14', -1],
+    ['6.14-rc3-amd64', '6.14.0-37-generic', -1],
+    ['6.14.0-061400rc3-generic', '6.14', -1],
+    ['6.14.0-rc10', '6.14.0-rc9', 1],
+    ['6.14.0-rc1', '6.13.99-1', 1],
+    ['6.12.9+deb13-cloud-amd64', '6.12.9+deb13-amd64', 0],
   ])('%s beside %s: %i', (a, b, expected) => {
     const [one, other] = [parseKernel(a), parseKernel(b)];
     if (one === null || other === null) throw new Error('no kernel');

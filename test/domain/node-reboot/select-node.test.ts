@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { read } from '../../../src/domain/core/verdict.ts';
 import { readSentinel } from '../../../src/domain/node-reboot/sentinel.ts';
 import { selectNode } from '../../../src/domain/node-reboot/select-node.ts';
-import { Campaign, HOUR, kernelWish, newKernel, node, NOW, observation, silent, spec } from './world.ts';
+import { Campaign, HOUR, kernelWish, newKernel, node, NOW, observation, oldKernel, silent, spec } from './world.ts';
 
 const neverSecond = spec({ neverFirst: ['n2'] });
 
@@ -29,6 +29,13 @@ describe('which node is next', () => {
     expect(selectNode(neverSecond, observation(['n2', 'n3'], { nodes }), {})).toMatchObject({ next: { node: 'n2' } });
   });
 
+  test('NR-4 a newer kernel on another node proves nothing of the one that is to be booted', () => {
+    const nodes = read([node('n1', { kernel: '6.15.0-3-generic' }), node('n2'), node('n3')]);
+    const selection = selectNode(neverSecond, observation(['n2'], { nodes }), {});
+    expect(selection).toMatchObject({ kind: 'refused', reason: 'NeverFirst' });
+    expect(selection).toMatchObject({ message: expect.stringContaining('take n2 out of neverFirst') as string });
+  });
+
   test('NR-8 a node that wants the same reboot again after one is left alone', () => {
     const done = { n1: { sentinel: kernelWish.packages.join(' '), bootId: 'n1-boot-2', kernel: newKernel, at: NOW } };
     expect(selectNode(spec(), observation(['n1', 'n3']), done)).toMatchObject({
@@ -47,14 +54,18 @@ describe('which node is next', () => {
   });
 
   test('NR-9 a kernel below the floor is refused', () => {
-    const old = readSentinel('n1', { present: true, packages: 'linux-image-6.12.9-amd64\nlinux-base\n' });
+    const old = readSentinel('n1', {
+      present: true,
+      packages: 'linux-image-6.12.9-amd64\nlinux-base\n',
+      running: oldKernel,
+    });
     const seen = observation([], { sentinels: { n1: old, n2: read(null), n3: read(null) } });
     expect(selectNode(spec(), seen, {})).toMatchObject({ kind: 'refused', node: 'n1', reason: 'KernelBelowFloor' });
   });
 
   test('NR-9 a reason that is missing, empty or malformed is unmeasured, and no "no"', () => {
     for (const packages of [null, '', '\n \n', 'linux-image-6.14.0\n$(reboot)\n', '\u0000\u0001']) {
-      const sentinel = readSentinel('n1', { present: true, packages });
+      const sentinel = readSentinel('n1', { present: true, packages, running: oldKernel });
       expect(sentinel.kind).toBe('unmeasured');
       const seen = observation(['n3'], { sentinels: { n1: sentinel, n2: read(null), n3: read(kernelWish) } });
       // Nor does one behind it go: this one may be next.
@@ -91,13 +102,35 @@ describe('why a node wants a reboot', () => {
   test.each([
     ['linux-image-6.14.0-37-generic\nlinux-image-6.14.0-9-generic\nlinux-base', '6.14.0-37-generic'],
     ['linux-image-unsigned-6.13.4-2-amd64', '6.13.4-2-amd64'],
+    ['linux-image-6.14.0-37-generic:amd64', '6.14.0-37-generic'],
+    ['linux-image-6.14.0-37-generic:amd64\nlinux-image-6.14.0-37-generic', '6.14.0-37-generic'],
+    ['linux-image-6.14-rc3-amd64\nlinux-image-6.14-amd64', '6.14-amd64'],
     ['libc6\ndbus', null],
     ['linux-image-generic', null],
   ])('of %j the kernel is %j', (packages, kernel) => {
-    expect(readSentinel('n1', { present: true, packages })).toMatchObject({ value: { kernel } });
+    expect(readSentinel('n1', { present: true, packages, running: oldKernel })).toMatchObject({ value: { kernel } });
+  });
+
+  test.each([
+    ['6.12.25+rpt-rpi-v8', '6.12.34+rpt-rpi-v8'],
+    ['6.12.25+rpt-rpi-2712', '6.12.34+rpt-rpi-2712'],
+  ])('of two flavours of one release, a node that runs %s is to boot %s', (running, kernel) => {
+    const packages = 'linux-image-6.12.34+rpt-rpi-2712\nlinux-image-6.12.34+rpt-rpi-v8';
+    expect(readSentinel('n1', { present: true, packages, running })).toMatchObject({ value: { kernel } });
+  });
+
+  test('of two flavours of one release, neither of which runs, nobody can say which is meant', () => {
+    const packages = 'linux-image-6.14.0-37-generic\nlinux-image-6.14.0-37-lowlatency';
+    for (const running of ['6.13.5-1-raspi', null]) {
+      expect(readSentinel('n1', { present: true, packages, running })).toMatchObject({
+        kind: 'unmeasured',
+        why: 'unparsed',
+        message: expect.stringContaining('6.14.0-37-generic, 6.14.0-37-lowlatency') as string,
+      });
+    }
   });
 
   test('no sentinel is no wish, whatever the other file says', () => {
-    expect(readSentinel('n1', { present: false, packages: 'libc6' })).toEqual(read(null));
+    expect(readSentinel('n1', { present: false, packages: 'libc6', running: oldKernel })).toEqual(read(null));
   });
 });

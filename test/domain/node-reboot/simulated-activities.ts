@@ -275,5 +275,9 @@ function nodeBefore(node: SimulatedNode) {
 
 function sentinelOf(node: SimulatedNode): Reading<Sentinel | null> {
   if (!node.up) return unmeasured('the sentinel', 'a pod', 'unreachable', `node ${node.name} does not answer`);
-  return readSentinel(node.name, { present: node.sentinel !== null, packages: node.sentinel });
+  return readSentinel(node.name, {
+    present: node.sentinel !== null,
+    packages: node.sentinel,
+    running: node.kernel,
+  });
 }

@@ -162,7 +162,13 @@ describe('the kernel of the next boot', () => {
     expect(gate(['vmlinuz-6.17.0-1-generic'], '6.17.0-1-generic').kind).toBe('pass');
   });
 
-  test('no kernel, and two that are equally new, are unmeasured', () => {
+  test('of two flavours of one release the one that runs is booted', () => {
+    const two = ['vmlinuz-6.12.34+rpt-rpi-2712', 'vmlinuz-6.12.34+rpt-rpi-v8'];
+    const facts = readiness({ kernels: two.join('\n'), running: '6.12.25+rpt-rpi-v8' });
+    expect(facts.newestKernel).toEqual(read('6.12.34+rpt-rpi-v8'));
+  });
+
+  test('no kernel, and two that are equally new of flavours that do not run, are unmeasured', () => {
     expect(gate(['vmlinuz-old'], null)).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
     const two = ['vmlinuz-6.14.0-37-generic', 'vmlinuz-6.14.0-37-lowlatency'];
     expect(gate(two, '6.14.0-37-generic')).toMatchObject({ kind: 'unmeasured', why: 'unparsed' });
