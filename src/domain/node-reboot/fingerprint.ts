@@ -1,10 +1,10 @@
 import { planHash } from '../core/plan-hash.ts';
-import type { Reading } from '../core/verdict.ts';
+import type { Reading, Verdict } from '../core/verdict.ts';
 import type { CampaignObservation } from './observation.ts';
 
 /**
  * A hash over what a choice depends on, so that a wait need only end with what changes something. Left out are when it was
- * read, heartbeats, versions of objects and the words of readings that failed.
+ * read, heartbeats, versions of objects and the words of readings that failed. What a gate fails for is in it: status names it.
  */
 export function campaignFingerprint(observation: CampaignObservation): string {
   const { nodes, order, sentinels, lock, holderRun, foreignLock, incumbents, gates } = observation;
@@ -21,8 +21,19 @@ export function campaignFingerprint(observation: CampaignObservation): string {
     holderRun,
     of(foreignLock, (holder) => holder),
     incumbents.map(({ ref, state }) => [ref, of(state, (value) => value)]),
-    gates.map(({ gate, verdict }) => [gate, verdict.kind]),
+    gates.map(({ gate, verdict }) => [gate, ...whyNot(verdict)]),
   ]);
+}
+
+function whyNot(verdict: Verdict): readonly string[] {
+  switch (verdict.kind) {
+    case 'pass':
+      return [verdict.kind];
+    case 'fail':
+      return [verdict.kind, verdict.reason, verdict.message];
+    case 'unmeasured':
+      return [verdict.kind, verdict.what, verdict.why];
+  }
 }
 
 function of<T>(reading: Reading<T>, value: (read: T) => unknown): unknown {
