@@ -5,7 +5,9 @@ import type { EtcdOptions, EtcdPort } from '../etcd/port.ts';
 
 /** Where members say that they are reached. */
 const addressesSchema = z.object({
-  members: z.array(z.object({ name: z.string().default(''), clientURLs: z.array(z.string()).default([]) })),
+  members: z.array(
+    z.object({ ID: z.string(), name: z.string().default(''), clientURLs: z.array(z.string()).default([]) }),
+  ),
 });
 
 /** Asks etcd for its members, and each member how it is: side by side, since one that is down takes its whole time. */
@@ -16,9 +18,14 @@ export async function readEtcdMembers(cluster: EtcdPort, options: EtcdOptions): 
   const health = await Promise.all(
     members
       .filter(({ name }) => name !== '')
-      .map(async ({ name, clientURLs: [url] }): Promise<readonly [string, Reading<unknown>]> => {
-        if (url !== undefined) return [name, await cluster.health(url, options)];
-        return [name, unmeasured(`health of etcd member ${name}`, 'etcd', 'missing', `${name} names no client URL`)];
+      .map(async ({ ID, name, clientURLs: [url] }): Promise<readonly [string, Reading<unknown>]> => {
+        const what = `health of etcd member ${name}`;
+        if (url === undefined) return [ID, unmeasured(what, 'etcd', 'missing', `${name} names no client URL`)];
+        // Whoever answers there does not say which member it is.
+        const twin = members.find((other) => other.ID !== ID && other.clientURLs[0] === url);
+        if (twin === undefined) return [ID, await cluster.health(url, options)];
+        const message = `etcd members ${name} and ${twin.name} name the same client URL, ${url}: give each its own`;
+        return [ID, unmeasured(what, 'etcd', 'unparsed', message)];
       }),
   );
   return readEtcd(list, Object.fromEntries(health));

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const answers: Record<string, () => unknown> = {
     '/api/v1/query': () => vectorBody([]),
     '/api/v1/rules': () => rulesBody(['KubeNodeNotReady']),
-    '/v3/cluster/member/list': () => ({ members: [{ name: 'm1', clientURLs: [url] }] }),
+    '/v3/cluster/member/list': () => ({ members: [{ ID: '1', name: 'm1', clientURLs: [url] }] }),
     '/health': () => ({ health: 'true' }),
   };
   server = createServer((request, response) => {

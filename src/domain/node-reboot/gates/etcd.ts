@@ -7,11 +7,13 @@ import { readAnswer } from '../read-objects.ts';
 
 export interface EtcdFacts {
   readonly members: Reading<readonly EtcdMember[]>;
-  /** What each member says of itself, by its name. */
+  /** What each member says of itself, by its ID. */
   readonly health: Readonly<Record<string, Reading<boolean>>>;
 }
 
 export interface EtcdMember {
+  /** A number of 64 bits, in digits. Names need not be unique. */
+  readonly id: string;
   /** Empty for one that was added and has never started. */
   readonly name: string;
   /** It follows and has no vote yet. */
@@ -21,9 +23,9 @@ export interface EtcdMember {
 const memberListSchema = z
   .object({
     // protobuf's JSON leaves out what is empty or false.
-    members: z.array(z.object({ name: z.string().default(''), isLearner: z.boolean().default(false) })),
+    members: z.array(z.object({ ID: z.string(), name: z.string().default(''), isLearner: z.boolean().default(false) })),
   })
-  .transform(({ members }) => members.map(({ name, isLearner }): EtcdMember => ({ name, learner: isLearner })));
+  .transform(({ members }) => members.map(({ ID, name, isLearner }) => ({ id: ID, name, learner: isLearner })));
 
 /** `/health` says it as text. */
 const healthSchema = z
@@ -31,12 +33,13 @@ const healthSchema = z
   .transform(({ health }) => health === true || health === 'true');
 
 /**
- * @param memberList the answer of `/v3/cluster/member/list`, or of `etcdctl member list -w json`
- * @param health the answers of each member's `/health`, by its name
+ * @param memberList the answer of `/v3/cluster/member/list`
+ * @param health the answers of each member's `/health`, by its ID
  */
 export function readEtcd(memberList: Reading<unknown>, health: Readonly<Record<string, Reading<unknown>>>): EtcdFacts {
   const answers = Object.entries(health).map(
-    ([name, answer]) => [name, readAnswer(answer, `health of etcd member ${name}`, name, healthSchema)] as const,
+    ([id, answer]) =>
+      [id, readAnswer(answer, `health of etcd member ${id}`, `etcd member ${id}`, healthSchema)] as const,
   );
   return {
     members: readAnswer(memberList, 'the members of etcd', 'etcd', memberListSchema),
@@ -60,10 +63,10 @@ function judge(members: Reading<readonly EtcdMember[]>, health: EtcdFacts['healt
   );
 }
 
-function judgeMember({ name, learner }: EtcdMember, health: EtcdFacts['health']): Verdict {
+function judgeMember({ id, name, learner }: EtcdMember, health: EtcdFacts['health']): Verdict {
   if (name === '') return fail('EtcdUnhealthy', 'a member of etcd was added and has never started');
   if (learner) return fail('EtcdUnhealthy', `etcd member ${name} is a learner without a vote`);
-  const answer = own(health, name);
+  const answer = own(health, id);
   if (answer === undefined) {
     const message = `nobody has asked etcd member ${name} how it is`;
     return unmeasured(`health of etcd member ${name}`, name, 'missing', message);
