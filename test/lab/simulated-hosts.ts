@@ -290,12 +290,14 @@ function report(host: Host): { exitCode: number; message: string; reboots: boole
   const inhibitors = JSON.stringify({ data: [[['shutdown', 'kubelet', 'pods', 'delay', 0, 812]]] });
   const wanted = host.sentinel?.find((name) => name.startsWith('linux-image-'))?.slice('linux-image-'.length);
   const sections: [string, string][] = [
+    ['begin', ''],
     ['inhibitors', inhibitors],
     ['delay', 't 90000000'],
     ['locks', ''],
     ['grace', '[Login]\nInhibitDelayMaxSec=90'],
     ['kernels', `vmlinuz-${wanted ?? host.kernel}`],
     ['boot', host.bootId],
+    ['running', host.kernel],
     ...(host.sentinel === null
       ? []
       : ([

@@ -11,16 +11,26 @@ export interface HostFacts {
 export const reportMark = '--holdfast--';
 
 /**
- * Reads the host in a shell of its own: POSIX, and nothing but cat. It prints a section for each thing, so that a thing that
- * is missing differs from one that is empty, and an end, so that a report that was cut short is seen.
+ * A script that reports: a section for each thing, so that one that is missing differs from one that is empty, between a
+ * beginning and an end. A kubelet keeps the last 4096 bytes of what a container says when it ends (kubernetes, ReadAtMost in
+ * pkg/util/tail): what is cut off is the beginning.
+ *
+ * @param lines commands that print sections, each after a line of {@link reportMark} and its name
  */
-export const hostFactsScript = [
+export function reportScript(lines: readonly string[]): string {
+  return [`echo '${reportMark} begin'`, ...lines, `echo '${reportMark} end'`].join('\n');
+}
+
+/** What every report tells, in POSIX. Whatever asks for a reboot may add its packages each time anew: they are told once. */
+export const hostFactsLines: readonly string[] = [
   `echo '${reportMark} boot'; cat /proc/sys/kernel/random/boot_id`,
   `echo '${reportMark} running'; cat /proc/sys/kernel/osrelease`,
   `if [ -e /run/reboot-required ]; then echo '${reportMark} sentinel'; fi`,
-  `if [ -e /run/reboot-required.pkgs ]; then echo '${reportMark} packages'; cat /run/reboot-required.pkgs; fi`,
-  `echo '${reportMark} end'`,
-].join('\n');
+  `if [ -e /run/reboot-required.pkgs ]; then echo '${reportMark} packages'; sort -u /run/reboot-required.pkgs; fi`,
+];
+
+/** Reads the host in a shell of its own. */
+export const hostFactsScript = reportScript(hostFactsLines);
 
 /**
  * Reads boot and sentinel in a report.
@@ -50,13 +60,14 @@ export function runningKernel(sections: ReadonlyMap<string, string>): string | n
   return running === '' ? null : running;
 }
 
-/** The sections of a report by their names. One without its end is truncated: a kubelet keeps 4096 bytes of it. */
+/** The sections of a report by their names. One without its beginning or its end was cut short. */
 export function readReport(node: string, report: string): Reading<ReadonlyMap<string, string>> {
   const what = `what host ${node} says of itself`;
   if (report.trim() === '') return unmeasured(what, 'a pod on it', 'empty', `the pod on node ${node} reported nothing`);
   const sections = sectionsOf(report);
-  if (sections.has('end')) return read(sections);
-  return unmeasured(what, 'a pod on it', 'truncated', `the report of the pod on node ${node} was cut short`);
+  if (sections.has('begin') && sections.has('end')) return read(sections);
+  const message = `the report of the pod on node ${node} was cut short; a kubelet keeps 4096 bytes of it: is /run/reboot-required.pkgs long?`;
+  return unmeasured(what, 'a pod on it', 'truncated', message);
 }
 
 function sectionsOf(report: string): Map<string, string> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { read, unmeasured, type Reading } from '../core/verdict.ts';
-import { hostFactsScript, readReport, reportMark, runningKernel } from './host-facts.ts';
+import { hostFactsLines, readReport, reportMark, reportScript, runningKernel } from './host-facts.ts';
 import { newestKernels } from './kernel.ts';
 import { parseSettingDuration } from './setting-duration.ts';
 
@@ -47,18 +47,18 @@ const listLocks = [
 ].join('; ');
 
 /**
- * Asks the host in a shell of its own, before what {@link hostFactsScript} asks, so that one report tells both. A section
+ * Asks the host in a shell of its own, before what {@link hostFactsLines} ask, so that one report tells both. A section
  * whose command failed is left out: it is missing, and not empty.
  */
-export const hostReadinessScript = [
+export const hostReadinessScript = reportScript([
   `say() { name=$1; shift; if out=$("$@" 2>/dev/null); then echo "${reportMark} $name"; printf '%s\\n' "$out"; fi; }`,
   `say inhibitors busctl --json=short call ${logind} ListInhibitors`,
   `say delay busctl get-property ${logind} InhibitDelayMaxUSec`,
   `say locks sh -c '${listLocks}'`,
   `say grace cat ${kubeletDropIn}`,
   `say kernels sh -c 'ls /boot | grep -E "^(vmlinuz|initrd\\.img)-"'`,
-  hostFactsScript,
-].join('\n');
+  ...hostFactsLines,
+]);
 
 /**
  * Understands what a host has answered.

@@ -104,7 +104,7 @@ describe('a node that is Ready again', () => {
       conditions: [{ type: 'Ready', status: 'True' }],
     },
   };
-  const report = `--holdfast-- boot\n${bootId}\n--holdfast-- end\n\n`;
+  const report = `--holdfast-- begin\n--holdfast-- boot\n${bootId}\n--holdfast-- end\n\n`;
   const hostPod = { status: { containerStatuses: [{ state: { terminated: { exitCode: 0, message: report } } }] } };
   const agent = (ready: boolean) => podObject({ name: 'agent-1', owner: { kind: 'DaemonSet' }, ready });
   const spec3 = spec({ readyHold: '0s', gates: { etcd: { members: 1 } } });

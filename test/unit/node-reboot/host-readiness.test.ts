@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { read } from '../../../src/domain/core/verdict.ts';
-import { parseHostFacts } from '../../../src/domain/node-reboot/host-facts.ts';
+import { hostFactsScript, parseHostFacts } from '../../../src/domain/node-reboot/host-facts.ts';
 import { hostReadinessScript, readHostReadiness } from '../../../src/domain/node-reboot/host-readiness.ts';
 
 const run = promisify(execFile);
@@ -67,6 +67,20 @@ describe('the script that asks a host, with tools that answer as those of a host
       inhibitDelayMax: { kind: 'unmeasured', why: 'missing' },
       packageManagers: { kind: 'unmeasured', why: 'missing' },
       newestKernel: read('6.8.0-90-generic'),
+    });
+  });
+
+  test('packages that ask again and again are told once: a report has room for 4096 bytes', async () => {
+    const root = join(bin, 'run');
+    await mkdir(root);
+    await writeFile(join(root, 'reboot-required'), '');
+    await writeFile(join(root, 'reboot-required.pkgs'), 'linux-base\nlibc6\n'.repeat(200));
+    const env = { PATH: process.env['PATH'] ?? '' };
+    const here = hostFactsScript.replaceAll('/run/reboot-required', join(root, 'reboot-required'));
+    const { stdout } = await run('sh', ['-c', here], { env });
+    expect(stdout.length).toBeLessThan(400);
+    expect(parseHostFacts('node-1', stdout)).toMatchObject({
+      value: { sentinel: { value: { packages: expect.arrayContaining(['libc6', 'linux-base']) as string[] } } },
     });
   });
 

@@ -20,6 +20,7 @@ const kernels = [
 ];
 
 const sections = {
+  begin: '',
   inhibitors: inhibitorsOf(networkManager, kubelet),
   delay: 't 90000000',
   locks: '',
@@ -58,6 +59,17 @@ describe('the report of a host', () => {
     const cut = readHostReadiness('node-1', read(report({ end: undefined })), null);
     expect(cut.packageManagers).toMatchObject({ kind: 'unmeasured', why: 'truncated' });
     expect(readHostReadiness('node-1', read(''), null).inhibitors).toMatchObject({ why: 'empty' });
+  });
+
+  test('that is longer than a kubelet keeps is seen as cut short, since its end is kept and its beginning is not', () => {
+    const packages = Array.from({ length: 300 }, (_, index) => `a-package-${index}`).join('\n');
+    const long = report({ sentinel: '', packages });
+    for (const kept of [4_096, long.length - 1]) {
+      const facts = parseHostFacts('node-1', long.slice(-kept));
+      expect(facts).toMatchObject({ kind: 'unmeasured', why: 'truncated' });
+      expect(facts).toMatchObject({ message: expect.stringContaining('4096 bytes') as string });
+    }
+    expect(parseHostFacts('node-1', long).kind).toBe('read');
   });
 });
 
