@@ -35,7 +35,7 @@ export async function movePrimaries(
     if (here.kind === 'read' && here.value.length === 0) return ended(pass(`no primary is on node ${node}`));
     if (here.kind === 'read' && clock() >= deadline) {
       for (const primary of here.value.filter(({ cluster, moving }) => !moving && !promoted.includes(cluster))) {
-        await promote(port, primary, clock());
+        if (!(await promote(port, primary, clock()))) continue;
         promoted = [...promoted, primary.cluster];
         progress({ promoted });
       }
@@ -65,10 +65,16 @@ async function primariesHere(
 
 /**
  * Asks the operator for a switchover, as `kubectl cnpg promote` does: by the target in the status of the cluster
- * (cloudnative-pg, internal/cmd/plugin/promote). What comes of it is seen at the next look.
+ * (cloudnative-pg, internal/cmd/plugin/promote, with its optimistic lock). What comes of it is seen at the next look.
+ *
+ * @returns false where the cluster was no longer as it was read: the operator may have begun a failover to a better replica
  */
-async function promote(port: KubernetesPort, { cluster, successor }: PrimaryHere, now: number): Promise<void> {
-  if (successor === null) return;
+async function promote(
+  port: KubernetesPort,
+  { cluster, successor, version }: PrimaryHere,
+  now: number,
+): Promise<boolean> {
+  if (successor === null) return true;
   const [namespace = '', name = ''] = cluster.split('/');
   const status = {
     targetPrimary: successor,
@@ -76,8 +82,12 @@ async function promote(port: KubernetesPort, { cluster, successor }: PrimaryHere
     phase: 'Switchover in progress',
     phaseReason: `Switching over to ${successor}`,
   };
-  const options = { type: 'merge', fieldManager: cordonManager, subresource: 'status' } as const;
-  await port.patch({ apiVersion, kind: 'Cluster', namespace, name }, { status }, options);
+  const options = {
+    ...({ type: 'merge', fieldManager: cordonManager, subresource: 'status' } as const),
+    preconditions: { resourceVersion: version },
+  };
+  const outcome = await port.patch({ apiVersion, kind: 'Cluster', namespace, name }, { status }, options);
+  return outcome.kind !== 'conflict';
 }
 
 function describe({ cluster, pod, successor }: PrimaryHere, node: string): string {

@@ -23,6 +23,8 @@ export interface DatabaseCluster {
   /** The pod that is to become primary; the same one while nothing moves. */
   readonly targetPrimary: string;
   readonly instances: readonly DatabaseInstance[];
+  /** Its resourceVersion: the precondition of a promotion. */
+  readonly version: string;
 }
 
 export interface DatabaseInstance {
@@ -32,7 +34,7 @@ export interface DatabaseInstance {
 }
 
 const clusterSchema = z.object({
-  metadata: z.object({ namespace: z.string(), name: z.string() }),
+  metadata: z.object({ namespace: z.string(), name: z.string(), resourceVersion: z.string() }),
   spec: z.object({ instances: z.number() }),
   status: z.object({
     readyInstances: z.number().default(0),
@@ -62,6 +64,7 @@ export function readCloudNativePg(clusters: RawObjects, pods: RawObjects): Cloud
         instances: all.value
           .filter(({ namespace, name }) => namespace === metadata.namespace && status.instanceNames.includes(name))
           .map(instanceOf),
+        version: metadata.resourceVersion,
       })),
     ),
   };
@@ -135,6 +138,8 @@ export interface PrimaryHere {
   readonly moving: boolean;
   /** The pod that can take over; null where none can. */
   readonly successor: string | null;
+  /** The resourceVersion of the cluster, as all this was read. */
+  readonly version: string;
 }
 
 /** The primaries that are on a node, each with the replica that could be promoted where the operator does not do it. */
@@ -155,6 +160,7 @@ export function primariesOn(
       pod: cluster.primary,
       moving: cluster.primary !== cluster.targetPrimary,
       successor: readyOn(others, cluster),
+      version: cluster.version,
     })),
   );
 }

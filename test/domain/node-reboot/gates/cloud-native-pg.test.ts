@@ -15,7 +15,7 @@ const nodes = ['node-1', 'node-2', 'node-3'].map((name) => node(name));
 function cluster(changes: object = {}) {
   const status = { readyInstances: 3, currentPrimary: 'pg-1', targetPrimary: 'pg-1' };
   return {
-    metadata: { namespace: 'db', name: 'pg' },
+    metadata: { namespace: 'db', name: 'pg', resourceVersion: '7' },
     spec: { instances: 3 },
     status: { ...status, instanceNames: ['pg-1', 'pg-2', 'pg-3'], ...changes },
   };
@@ -89,7 +89,7 @@ describe('database clusters', () => {
   test('NR-35 the primaries on a node are known, with the replica that can be promoted', () => {
     const facts = readCloudNativePg(read([cluster()]), read(pods));
     expect(primariesOn(facts, read(nodes), 'node-1')).toEqual(
-      read([{ cluster: 'db/pg', pod: 'pg-1', moving: false, successor: 'pg-2' }]),
+      read([{ cluster: 'db/pg', pod: 'pg-1', moving: false, successor: 'pg-2', version: '7' }]),
     );
     expect(primariesOn(facts, read(nodes), 'node-2')).toEqual(read([]));
   });
@@ -97,7 +97,7 @@ describe('database clusters', () => {
   test('NR-35 a primary counts as there until another one is, and where none can take over nobody is named', () => {
     const moving = readCloudNativePg(read([cluster({ targetPrimary: 'pg-3' })]), read(pods.slice(0, 1)));
     expect(primariesOn(moving, read(nodes), 'node-1')).toEqual(
-      read([{ cluster: 'db/pg', pod: 'pg-1', moving: true, successor: null }]),
+      read([{ cluster: 'db/pg', pod: 'pg-1', moving: true, successor: null, version: '7' }]),
     );
     const late = unmeasured('clusters', 'API server', 'timeout', 'no answer');
     expect(primariesOn(readCloudNativePg(late, read(pods)), read(nodes), 'node-1')).toBe(late);
