@@ -23,8 +23,6 @@ const others = new Set(
     'PersistentVolume PersistentVolumeClaim ALERTS ECONNREFUSED SIGKILL',
     'VirtualMachineInstance LiveMigratable AlwaysAllow Background Pending Succeeded Failed Never Ready NotReady Cordoned',
     'PerNode PerCampaign LonghornVolumeDegraded LonghornVolumeFaulted KubeNodeNotReady NodeExporterDown Infinity Inf',
-    // Told by the message of their gate alone, which names what is so.
-    'NodeGone BudgetBlocks DatabasesMissing PrimaryMoves PrimaryNotReady PrimaryStays InstancesNotReady NoReplicaElsewhere',
   ].flatMap((line) => line.split(' ')),
 );
 

@@ -11,7 +11,9 @@ export function statusText(status: NodeRebootStatus): string {
     ...(waiting === null ? [] : [`Waits for ${clip(waiting.for)} (${waiting.who}); next: ${clip(waiting.next)}`]),
   ];
   const blocking = status.gates.filter(({ verdict }) => verdict !== 'pass');
-  const gates = blocking.map(({ gate, verdict, message }) => `- gate ${gate}: ${verdict}, ${clip(message)}`);
+  const gates = blocking.map(
+    ({ gate, verdict, reason, message }) => `- gate ${gate}: ${verdict} (${reason ?? ''}), ${clip(message)}`,
+  );
   const nodes = status.nodes.map(({ node, reboot, kernel }) => `- ${node}: ${reboot}, kernel ${kernel ?? 'unknown'}`);
   return [lines.join('\n\n'), '', ...gates, ...nodes].join('\n');
 }

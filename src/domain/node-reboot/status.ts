@@ -1,4 +1,5 @@
 import type { Mode } from '../core/mode.ts';
+import type { Verdict } from '../core/verdict.ts';
 import { advanceCampaign } from './advance-campaign.ts';
 import { handCommands } from './by-hand.ts';
 import { effectiveMode } from './effective-mode.ts';
@@ -79,6 +80,8 @@ export interface NodeStatus {
 export interface GateStatus {
   readonly gate: string;
   readonly verdict: 'pass' | 'fail' | 'unmeasured';
+  /** In one word: of a fail as the runbook has it, of what is unmeasured the cause; null where it passes. */
+  readonly reason: string | null;
   readonly message: string;
   readonly lift: string | null;
 }
@@ -183,7 +186,18 @@ function wishOf({ observation, done, visit }: CampaignState, name: string): Node
 
 /** A gate as people and programs are told of it. */
 export function gateStatus({ gate, verdict, lift }: GateReading): GateStatus {
-  return { gate, verdict: verdict.kind, message: verdict.message ?? '', lift };
+  return { gate, verdict: verdict.kind, reason: reasonOf(verdict), message: verdict.message ?? '', lift };
+}
+
+function reasonOf(verdict: Verdict): string | null {
+  switch (verdict.kind) {
+    case 'pass':
+      return null;
+    case 'fail':
+      return verdict.reason;
+    case 'unmeasured':
+      return verdict.why;
+  }
 }
 
 function who({ by, reason, at }: PersonMark): Who {

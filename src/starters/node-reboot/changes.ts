@@ -38,7 +38,7 @@ function ofGates(before: NodeRebootStatus | null, after: NodeRebootStatus): stri
     const was = before?.gates.find((other) => other.gate === gate);
     return verdict !== 'pass' && (was?.verdict !== verdict || was.message !== message);
   });
-  return changed.map(({ gate, verdict, message }) => `gate ${gate}: ${verdict}, ${message}`);
+  return changed.map(({ gate, verdict, reason, message }) => `gate ${gate}: ${verdict} (${reason ?? ''}), ${message}`);
 }
 
 function ofStop(before: NodeRebootStatus | null, { stopped }: NodeRebootStatus): string[] {

@@ -4,11 +4,11 @@ import { table } from '../output/table.ts';
 
 /** What each gate says, and what would lift one that does not pass. */
 export function gateTable(gates: readonly GateStatus[]): string {
-  return table(['GATE', 'VERDICT', 'MESSAGE', 'LIFTED BY'], gates.map(row));
+  return table(['GATE', 'VERDICT', 'REASON', 'MESSAGE', 'LIFTED BY'], gates.map(row));
 }
 
-function row({ gate, verdict, message, lift }: GateStatus): string[] {
-  return [gate, painted(verdict), message, verdict === 'pass' ? '-' : (lift ?? 'time')];
+function row({ gate, verdict, reason, message, lift }: GateStatus): string[] {
+  return [gate, painted(verdict), reason ?? '-', message, verdict === 'pass' ? '-' : (lift ?? 'time')];
 }
 
 function painted(verdict: GateStatus['verdict']): string {

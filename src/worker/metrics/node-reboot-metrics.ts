@@ -34,7 +34,7 @@ export function nodeRebootMetricsText({ statuses, failures }: Asked<NodeRebootSt
   const phase = gauge('phase', '1 for the phase that it is in, 0 for the others.', ...of, 'phase');
   const wish = gauge('node', '1 for how a node stands, 0 for the other ways.', ...ofNode, 'reboot');
   const others = gauge('other_node', '1 for a node of the cluster that it does not reboot.', ...ofNode);
-  const gates = gauge('gate', '1 for what a gate said when it was last read.', ...of, 'gate', 'verdict');
+  const gates = gauge('gate', '1 for what a gate said when it was last read.', ...of, 'gate', 'verdict', 'reason');
   const waiting = gauge('waiting', '1 for what it waits for, and who can lift that.', ...of, 'reason', 'who');
   const turn = gauge('turn_seconds', 'How long a node has had its turn.', ...ofNode);
   const hung = gauge('hung', '1 while the node whose turn it is has not come back in time.', ...ofNode);
@@ -50,7 +50,9 @@ export function nodeRebootMetricsText({ statuses, failures }: Asked<NodeRebootSt
         wish.set({ ...labels, reboot_node: one.node, reboot }, one.reboot === reboot ? 1 : 0);
     }
     for (const node of status.otherNodes) others.set({ ...labels, reboot_node: node }, 1);
-    for (const { gate, verdict } of status.gates) gates.set({ ...labels, gate, verdict }, 1);
+    for (const { gate, verdict, reason } of status.gates) {
+      gates.set({ ...labels, gate, verdict, reason: reason ?? '' }, 1);
+    }
     if (status.waiting !== null) {
       waiting.set({ ...labels, reason: status.waiting.reason, who: status.waiting.who }, 1);
     }

@@ -55,7 +55,7 @@ describe('budgets', () => {
       return status.disruptionsAllowed === 0;
     });
     expect(await stage.verdict('budgets', { budgets: {} })).toMatchObject({ reason: 'BudgetBlocks' });
-    expect(await stage.verdict('drain')).toMatchObject({ reason: 'DrainBlocked' });
+    expect(await stage.verdict('drain')).toMatchObject({ reason: 'BudgetNeverAllows' });
     const known = { budgets: { expectedBlocked: ['default/web'] } };
     expect((await stage.verdict('budgets', known)).kind).toBe('pass');
     expect((await stage.verdict('drain', known)).kind).toBe('pass');

@@ -272,7 +272,7 @@ describe('before the node is cordoned', () => {
 
     test('H-D01 H-D02 all that blocks is said at once: pods and budgets', () => {
       const verdict = gate([...seven, web], [{ name: 'web', app: 'web', desired: 1, pods: 1 }]);
-      expect(verdict).toMatchObject({ kind: 'fail', reason: 'DrainBlocked' });
+      expect(verdict).toMatchObject({ kind: 'fail', reason: 'EmptyDir' });
       for (const name of ['shop/p5', 'shop/p6', 'shop/web-1']) expect(verdict.message).toContain(name);
     });
 

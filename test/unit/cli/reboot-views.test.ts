@@ -3,6 +3,7 @@ import { fail, pass, read } from '../../../src/domain/core/verdict.ts';
 import type { GateReading } from '../../../src/domain/node-reboot/gate.ts';
 import { nodeRebootHistory } from '../../../src/domain/node-reboot/history.ts';
 import { planCampaign } from '../../../src/domain/node-reboot/plan.ts';
+import { statusText } from '../../../src/domain/node-reboot/status-text.ts';
 import { nodeRebootStatus, type NodeRebootStatus } from '../../../src/domain/node-reboot/status.ts';
 import { describeRebootChanges } from '../../../src/starters/node-reboot/changes.ts';
 import { rebootHistoryView } from '../../../src/starters/node-reboot/history-view.ts';
@@ -61,7 +62,9 @@ describe('the view of reboots', () => {
     campaign.sees(observation(['n1'], { gates }));
     const view = rebootStatusView(statusOf(campaign));
     expect(view).toContain('The gates of the node that is next, as they were last read; 1 of 2 do not pass:');
-    expect(view).toMatch(/dns +fail +one replica is ready +start another/);
+    expect(view).toMatch(/dns +fail +TooFew +one replica is ready +start another/);
+    expect(statusOf(campaign).gates).toMatchObject([{ reason: 'TooFew' }, { reason: null }]);
+    expect(statusText(statusOf(campaign))).toContain('- gate dns: fail (TooFew), one replica is ready');
     expect(view).toMatch(/n1 +wanted +\S+ +it waits for the gates of node n1: dns: one replica is ready/);
   });
 
@@ -169,7 +172,7 @@ describe('a plan of reboots', () => {
     const view = campaignPlanView({ kind: 'NodeReboot', name: 'control-plane', ...report });
     expect(view).toContain('nodereboot/control-plane: 2 of 3 nodes want a reboot');
     expect(view).toMatch(/1\. n1: .*\n +earliest 2026-03-02T12:00:00Z; waits for an approval, gate dns\n/);
-    expect(view).toMatch(/dns +fail +one replica is ready +start another/);
+    expect(view).toMatch(/dns +fail +TooFew +one replica is ready +start another/);
     expect(view).toMatch(/2\. n3: .*\n +earliest \S+; waits for an approval, node n1 before it/);
     expect(view).toMatch(/n2 +none/);
   });

@@ -33,7 +33,7 @@ describe('metrics of reboots', () => {
     const gates = [{ gate: 'dns', verdict: fail('TooFew', 'one replica is ready'), lift: null }];
     campaign.sees(observation(['n1'], { gates }));
     const metrics = await metricsOf(campaign);
-    expect(metrics.get(`node_reboot_gate{${labels},gate="dns",verdict="fail"}`)).toBe(1);
+    expect(metrics.get(`node_reboot_gate{${labels},gate="dns",verdict="fail",reason="TooFew"}`)).toBe(1);
     expect(metrics.get(`node_reboot_waiting{${labels},reason="Gates",who="outside"}`)).toBe(1);
   });
 

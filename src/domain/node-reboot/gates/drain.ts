@@ -26,6 +26,7 @@ function judge(
   const plan = planDrain(pods.value, drain);
   const expected = gates.budgets === false ? [] : gates.budgets.expectedBlocked;
   const blockers = [...plan.blockers, ...neverEvicted(plan, budgets.value, expected)];
-  if (blockers.length > 0) return fail('DrainBlocked', blockers.map(({ message }) => message).join('; '));
+  const [first] = blockers;
+  if (first !== undefined) return fail(first.why, blockers.map(({ message }) => message).join('; '));
   return pass(`${plan.evict.length} pods are to be moved`);
 }
