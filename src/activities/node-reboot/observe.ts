@@ -1,5 +1,6 @@
 import { isUnmeasured, read, unmeasured, type Reading, type Unmeasured } from '../../domain/core/verdict.ts';
 import { campaignFingerprint } from '../../domain/node-reboot/fingerprint.ts';
+import { nodeSelectorText } from '../../domain/node-reboot/node-selector.ts';
 import type { NodeReading } from '../../domain/node-reboot/node.ts';
 import type { CampaignObservation } from '../../domain/node-reboot/observation.ts';
 import { selectNode } from '../../domain/node-reboot/select-node.ts';
@@ -79,13 +80,13 @@ async function readOrder(
   signal: AbortSignal,
 ): Promise<Reading<readonly string[]>> {
   if (spec.nodes !== undefined) return read(spec.nodes);
-  const labels = Object.entries(spec.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
-  const query = { apiVersion: 'v1', kind: 'Node', labelSelector: labels.join(',') };
+  const labelSelector = nodeSelectorText(spec.selector ?? {});
+  const query = { apiVersion: 'v1', kind: 'Node', labelSelector };
   const found = await port.list<NodeObject>(query, { signal });
   signal.throwIfAborted();
   if (found.kind === 'unmeasured') return found;
   if (found.value.items.length === 0) {
-    const message = `no node of the cluster has the labels of the selector, ${labels.join(', ')}`;
+    const message = `no node of the cluster has the labels of the selector: kubectl get nodes -l '${labelSelector}'`;
     return unmeasured('the nodes of the campaign', 'API server', 'empty', message);
   }
   return read(found.value.items.map(({ metadata }) => metadata.name).sort());

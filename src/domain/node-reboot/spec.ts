@@ -5,6 +5,7 @@ import { modeSchema } from '../core/mode.ts';
 import { longestOpen, windowSchema } from '../core/window.ts';
 import { gatesSchema } from './gates-spec.ts';
 import { parseKernel } from './kernel.ts';
+import { nodeSelectorSchema } from './node-selector.ts';
 import { dnsLabel, dnsName } from '../core/kubernetes-name.ts';
 
 /**
@@ -15,12 +16,6 @@ import { dnsLabel, dnsName } from '../core/kubernetes-name.ts';
 const kernelSchema = z
   .string()
   .refine((text) => parseKernel(text) !== null, 'expected a kernel release such as 6.13 or 6.14.0-37');
-
-const selectorSchema = z.strictObject({
-  matchLabels: z
-    .record(z.string().min(1).max(317), z.string().max(63))
-    .refine((labels) => Object.keys(labels).length > 0, 'expected one label at least'),
-});
 
 const drainSchema = z.strictObject({
   timeout: duration({ min: 1_000 }).prefault('15m').describe('For all pods of a node together.'),
@@ -52,7 +47,7 @@ export const nodeRebootSpec = z
     suspend: z.boolean().default(false).describe('Stops all looking, and everything that has not begun.'),
     cluster: dnsName.default('default').describe("One of the worker's configured clusters."),
     nodes: z.array(dnsName).min(1).max(500).optional().describe('The nodes, in the order in which they go.'),
-    selector: selectorSchema.optional().describe('The nodes by their labels, in the order of their names.'),
+    selector: nodeSelectorSchema.optional().describe('The nodes by their labels, in the order of their names.'),
     neverFirst: z
       .array(dnsName)
       .max(500)
