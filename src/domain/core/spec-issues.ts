@@ -60,7 +60,7 @@ function problemsOf(issues: readonly Issue[], value: unknown, place: Place): Pro
 function problemsOfIssue(issue: Issue, value: unknown, place: Place): Problem[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? step.toString() : step));
   const found = valueAt(value, path);
-  if (issue.code === 'unrecognized_keys') return unknownFields(path, issue.keys, knownFields(issue));
+  if (issue.code === 'unrecognized_keys') return unknownFields(path, issue.keys, knownFields(issue), found);
   const isMap = typeof found === 'object' && found !== null;
   if (
     issue.code === 'invalid_union' &&
@@ -85,9 +85,11 @@ function problemsOfIssue(issue: Issue, value: unknown, place: Place): Problem[] 
   return [{ path, aboutKey: false, message: describeIssue(issue, found, placeAt(place, path)) }];
 }
 
-function unknownFields(path: Path, keys: readonly string[], known: readonly string[]): Problem[] {
+/** @param found the map that has them: a field that it has already is hardly the one that was meant */
+function unknownFields(path: Path, keys: readonly string[], known: readonly string[], found: unknown): Problem[] {
+  const missing = known.filter((field) => valueAt(found, [field]) === undefined);
   return keys.map((key) => {
-    const near = suggest(key, known);
+    const near = suggest(key, missing) ?? suggest(key, known);
     const shown = key.length > 60 ? `${key.slice(0, 60)}…` : key;
     const message = `unknown field "${shown}"; ${near === undefined ? listed(known) : `did you mean "${near}"?`}`;
     return { path: [...path, key], aboutKey: true, message, ...(near === undefined ? {} : { meant: near }) };
@@ -95,6 +97,7 @@ function unknownFields(path: Path, keys: readonly string[], known: readonly stri
 }
 
 function listed(known: readonly string[]): string {
+  if (known.length === 0) return 'no field is known here';
   return known.length > 12 ? 'the schema of the kind lists the fields' : `known fields: ${known.join(', ')}`;
 }
 
@@ -119,7 +122,7 @@ function problemsOfUnion(branches: readonly (readonly Issue[])[], path: Path, fo
     .map((i) => (i?.code === 'unrecognized_keys' ? i.keys : []))
     .reduce((a, b) => a.filter((k) => b.includes(k)));
   const known = unknown.flatMap((i) => (i === undefined ? [] : knownFields(i)));
-  if (common.length > 0) return unknownFields(path, common, [...new Set(known)]);
+  if (common.length > 0) return unknownFields(path, common, [...new Set(known)], found);
   if (typeof found === 'object' && found !== null && Object.keys(found).length > 1 && known.length > 0) {
     return [{ path, aboutKey: false, message: `expected only one of ${[...new Set(known)].join(', ')}` }];
   }

@@ -1,6 +1,7 @@
 /**
  * The known word that a misspelt one most likely stands for, if one is near: the same letters in another case, or one
- * that is reached by few insertions, deletions, changes and swaps of neighbours.
+ * that is reached by few insertions, deletions, changes and swaps of neighbours. Of words that are equally near
+ * one that begins like it: a plural for its singular.
  *
  * @param word what was written
  * @param known the words that would have been right
@@ -12,14 +13,17 @@ export function suggest(word: string, known: readonly string[]): string | undefi
   if (sameLetters !== undefined) return sameLetters;
 
   const most = Math.min(3, Math.max(1, Math.floor(word.length / 3)));
-  let best: { word: string; distance: number } | undefined;
-  for (const candidate of known) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance <= most && distance < candidate.length && (best === undefined || distance < best.distance)) {
-      best = { word: candidate, distance };
-    }
-  }
-  return best?.word;
+  const near = known
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= most && distance < candidate.length)
+    // Less than one change, so that it decides only between equals.
+    .map(({ candidate, distance }) => ({ candidate, cost: distance + (beginsAlike(word, candidate) ? 0 : 0.5) }));
+  return near.sort((a, b) => a.cost - b.cost)[0]?.candidate;
+}
+
+function beginsAlike(one: string, other: string): boolean {
+  const [shorter, longer] = one.length < other.length ? [one, other] : [other, one];
+  return longer.toLowerCase().startsWith(shorter.toLowerCase());
 }
 
 /** How many insertions, deletions, changes and swaps of neighbours lead from one word to the other. */

@@ -35,6 +35,12 @@ describe('the distance of two words', () => {
 });
 
 describe('did you mean', () => {
+  test('of words that are equally near the plural of what was written', () => {
+    expect(suggest('node', ['mode', 'nodes'])).toBe('nodes');
+    expect(suggest('windows', ['windowed', 'window'])).toBe('window');
+    expect(suggest('moed', ['mode', 'nodes'])).toBe('mode');
+  });
+
   const fields = ['image', 'track', 'pin', 'soak', 'soakProbeInterval', 'onFailure'];
 
   test.each([

@@ -42,6 +42,21 @@ describe('a spec of reboots', () => {
     }
   });
 
+  test('with node instead of nodes is told so, and not that mode is a list', async () => {
+    for (const spec of [
+      { nodes: undefined, node: ['n1'] },
+      { nodes: undefined, mode: 'Shadow', node: ['n1'] },
+    ]) {
+      const { stderr } = await runHere(['validate', specFile(spec)]);
+      expect(stderr).toContain('unknown field "node"; did you mean "nodes"?');
+      expect(stderr).not.toContain('spec.mode');
+    }
+    const { stderr } = await runHere(['validate', specFile({ mod: 'Shadow', mode: 'Shadow', nods: [] })]);
+    expect(stderr).toContain('unknown field "mod"; did you mean "mode"?');
+    const pod = await runHere(['validate', specFile({ method: { pod: { image: 'x' } } })]);
+    expect(pod.stderr).toContain('no field is known here');
+  });
+
   test('that names no nodes is refused as before', async () => {
     const run = await runHere(['validate', specFile({ selector: { matchLabels: { a: 'b' } } })]);
     expect(run.stderr).toContain('expected either nodes or selector');
