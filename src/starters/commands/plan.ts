@@ -35,7 +35,7 @@ export function planCommand() {
         ['holdfast plan -f release.yaml', 'in a merge request'],
         ['holdfast plan -f keycloak-flow.yaml', 'the bound login flow beside the declared one'],
         ['holdfast plan -f node-reboot.yaml', 'order, gates, and when each node could go'],
-        ['holdfast plan -f release.yaml -o json | jq .planHash', 'the hash that an approval names'],
+        ['holdfast plan -f release.yaml -o json | jq .planHash', 'the hash that an approval of a release names'],
       ]),
     )
     .action(async ({ file, output, timeout: timeoutMs = TIMEOUT_MS }) => {

@@ -29,14 +29,16 @@ export function campaignPlanView(report: CampaignPlanReport): string {
 }
 
 /**
- * 6 where a node would be rebooted; 1 where one wants it and a rule keeps all of them; 3 where something could not be read,
- * which outweighs both, since a node that was not read may be the next.
+ * 6 where the node that is next may go as soon as people and windows let it; 1 where a rule, a gate or a lock keeps it; 3 where
+ * something could not be read, which outweighs both, since a node that was not read may be the next.
  */
-export function campaignPlanExitCode({ nodes, unmeasured }: CampaignPlan): ExitCode {
+export function campaignPlanExitCode({ nodes, unmeasured, held }: CampaignPlan): ExitCode {
   const wanted = nodes.filter(({ reboot }) => reboot === 'wanted');
   if (unmeasured.length > 0 || nodes.some(({ reboot }) => reboot === 'unknown')) return exitCodes.undetermined;
   if (wanted.length === 0) return exitCodes.done;
-  return wanted.some(({ earliest }) => earliest !== null) ? exitCodes.changesPending : exitCodes.failed;
+  // Nothing goes past the first: what its gates say holds back the others too.
+  const mayGo = wanted[0]?.earliest !== null && (wanted[0]?.gates ?? []).every(({ verdict }) => verdict === 'pass');
+  return mayGo && held.length === 0 ? exitCodes.changesPending : exitCodes.failed;
 }
 
 function headline(report: CampaignPlan): string {

@@ -167,6 +167,11 @@ describe('a plan of reboots', () => {
     expect(campaignPlanExitCode(planOf(['n2']))).toBe(6);
   });
 
+  test('ends with 1 while a gate of the node that is next does not pass, and not for the gates of those behind it', () => {
+    expect(campaignPlanExitCode(planOf(['n1', 'n3'], {}, { n1: [dns], n3: [] }))).toBe(1);
+    expect(campaignPlanExitCode(planOf(['n1', 'n3'], {}, { n1: [], n3: [dns] }))).toBe(6);
+  });
+
   test('names each node in its order, what it waits for, and each gate as it is now', () => {
     const report = planOf(['n1', 'n3'], {}, { n1: [dns], n3: [] });
     const view = campaignPlanView({ kind: 'NodeReboot', name: 'control-plane', ...report });
@@ -233,8 +238,8 @@ describe('a plan of reboots', () => {
       },
       resourceVersion: '7',
     });
-    expect(planOf(['n1'], {}, {}, observation(['n1'], { lock })).held).toEqual([
-      'the lock is held by campaign workers, which is at n1 (Draining)',
-    ]);
+    const plan = planOf(['n1'], {}, {}, observation(['n1'], { lock }));
+    expect(plan.held).toEqual(['the lock is held by campaign workers, which is at n1 (Draining)']);
+    expect(campaignPlanExitCode(plan)).toBe(1);
   });
 });
