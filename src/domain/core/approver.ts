@@ -7,7 +7,7 @@ import { parsePublicKey } from './ssh-key.ts';
  * when somebody is to approve.
  */
 export const approverSchema = z.strictObject({
-  name: z.string().min(1),
+  name: z.string().min(1).describe('Who it is, as history names them.'),
   key: z
     .string()
     .superRefine((key, context) => {

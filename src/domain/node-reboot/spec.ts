@@ -24,21 +24,29 @@ const drainSchema = z.strictObject({
 });
 
 const incumbentSchema = z.strictObject({
-  namespace: dnsLabel.default('kube-system'),
-  daemonSet: dnsName.default('kured'),
-  lockAnnotation: z.string().min(1).max(317).default('weave.works/kured-node-lock'),
+  namespace: dnsLabel.default('kube-system').describe('Of its DaemonSet.'),
+  daemonSet: dnsName.default('kured').describe('Its DaemonSet: while that has pods, Enforce is held down to Shadow.'),
+  lockAnnotation: z
+    .string()
+    .min(1)
+    .max(317)
+    .default('weave.works/kured-node-lock')
+    .describe('The annotation of the DaemonSet in which it keeps its lock.'),
 });
 
-const methodSchema = z.union([
-  z.strictObject({
-    pod: z.strictObject({}).describe('A privileged pod on the node itself, with the image of the worker.'),
-  }),
-  z.strictObject({
-    command: dnsName.describe(
-      "One of the worker's reboot commands by its name, such as a call of SSH, a BMC or Talos.",
-    ),
-  }),
-]);
+const methodSchema = z.union(
+  [
+    z.strictObject({
+      pod: z.strictObject({}).describe('A privileged pod on the node itself, with the image of the worker.'),
+    }),
+    z.strictObject({
+      command: dnsName.describe(
+        "One of the worker's reboot commands by its name, such as a call of SSH, a BMC or Talos.",
+      ),
+    }),
+  ],
+  'expected { pod: {} } or { command: NAME }',
+);
 
 /** The `spec` of a NodeReboot document. */
 export const nodeRebootSpec = z
@@ -63,9 +71,17 @@ export const nodeRebootSpec = z
     worstCase: duration({ min: 60_000 })
       .prefault('1h')
       .describe('What one node may take: nothing starts that may not end within its window.'),
-    approval: z.enum(['None', 'PerCampaign', 'PerNode']).default('PerNode'),
-    approvers: z.array(approverSchema).min(1).max(100).optional(),
-    drain: drainSchema.prefault({}),
+    approval: z
+      .enum(['None', 'PerCampaign', 'PerNode'])
+      .default('PerNode')
+      .describe('Whether a person is asked: for each node, once for all that want a reboot by then, or never.'),
+    approvers: z
+      .array(approverSchema)
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('Whose SSH signature an approval needs; without them anybody may approve.'),
+    drain: drainSchema.prefault({}).describe('How the pods of a node are moved.'),
     moveTimeout: duration({ min: 1_000 }).prefault('5m').describe('For database primaries to leave the node.'),
     returnTimeout: duration({ min: 1_000 }).prefault('15m').describe('From the reboot until the node is back.'),
     readyHold: duration({ min: 0 }).prefault('2m').describe('How long the node must be Ready without a break.'),
@@ -78,9 +94,19 @@ export const nodeRebootSpec = z
       .max(100)
       .default(90)
       .describe('Percent of its memory before, below which a node that comes back stays cordoned.'),
-    gates: gatesSchema.prefault({}),
-    incumbents: z.array(incumbentSchema).max(10).default([]).describe('Reboot daemons that Holdfast replaces.'),
-    method: methodSchema.prefault({ pod: {} }),
+    gates: gatesSchema.prefault({}).describe('What must hold before a node goes, and after.'),
+    incumbents: z
+      .array(incumbentSchema)
+      .max(10)
+      .superRefine((all, context) => {
+        for (const [index, { namespace, daemonSet }] of all.entries()) {
+          if (all.findIndex((one) => one.namespace === namespace && one.daemonSet === daemonSet) === index) continue;
+          context.addIssue({ code: 'custom', path: [index], message: `${namespace}/${daemonSet} is named already` });
+        }
+      })
+      .default([])
+      .describe('Reboot daemons that Holdfast replaces.'),
+    method: methodSchema.prefault({ pod: {} }).describe('How a boot is told to end.'),
   })
   .superRefine((spec, context) => {
     if (spec.nodes === undefined && spec.selector === undefined) {

@@ -57,6 +57,24 @@ describe('a spec of reboots', () => {
     expect(pod.stderr).toContain('no field is known here');
   });
 
+  const resource = { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster' };
+  const custom = (gate: object) => ({ gates: { custom: [{ name: 'c', results: 1, ...gate }] } });
+  test.each([
+    [{ gates: { nfs: { servers: ['nas:/export'] } } }, 'spec.gates.nfs.servers[0]: expected the name or the address'],
+    [{ gates: { nfs: { servers: ['http://u@nas'] } } }, 'spec.gates.nfs.servers[0]: expected the name or the address'],
+    [custom({}), 'there is neither'],
+    [custom({ query: 'up', equals: '1' }), 'there is query with equals'],
+    [custom({ resource }), 'there is resource'],
+    [custom({ resource: { apiVersion: 'a/v1/x', kind: 'Foo' }, jsonPath: '{.a}', equals: '' }), 'GROUP/VERSION, or v1'],
+    [custom({ resource: { apiVersion: 'v1', kind: 'foo bar' }, jsonPath: '{.a}', equals: '' }), 'expected a kind'],
+    [{ method: 'pod' }, 'expected { pod: {} } or { command: NAME }, got "pod"'],
+    [{ incumbents: [{}, {}] }, 'kube-system/kured is named already'],
+  ])('that says what cannot be is told what is expected: %j', async (spec, message) => {
+    const run = await runHere(['validate', specFile(spec)]);
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain(message);
+  });
+
   test('that names no nodes is refused as before', async () => {
     const run = await runHere(['validate', specFile({ selector: { matchLabels: { a: 'b' } } })]);
     expect(run.stderr).toContain('expected either nodes or selector');

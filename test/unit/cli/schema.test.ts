@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { releaseSpec } from '../../../src/domain/release/spec.ts';
+import { jsonSchemaOf } from '../../../src/domain/core/json-schema.ts';
+import { kinds } from '../../../src/starters/kinds.ts';
 import { runCli } from './run-cli.ts';
 
 const example = parse(readFileSync(new URL('../../../examples/release.yaml', import.meta.url), 'utf8')) as {
@@ -45,6 +47,32 @@ describe('schema', () => {
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain('did you mean release?');
   });
+});
+
+interface Node {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly additionalProperties?: Node | boolean;
+  readonly anyOf?: readonly Node[];
+  readonly oneOf?: readonly Node[];
+  readonly allOf?: readonly Node[];
+}
+
+/** The paths of all fields that an editor has nothing to say of. */
+function undescribed(node: Node, path = ''): string[] {
+  const fields = Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
+    const at = `${path}.${name}`;
+    return [...(field.description === undefined ? [at] : []), ...undescribed(field, at)];
+  });
+  const { items, additionalProperties: values, anyOf = [], oneOf = [], allOf = [] } = node;
+  const inner = [items, values, ...anyOf, ...oneOf, ...allOf].filter((one) => typeof one === 'object');
+  return [...new Set([...fields, ...inner.flatMap((one) => undescribed(one, path))])];
+}
+
+test.each(['NodeReboot'] as const)('every field of a %s says in an editor what it is', (kind) => {
+  const { properties } = jsonSchemaOf(kind, kinds[kind], '') as { properties: { spec: Node } };
+  expect(undescribed(properties.spec)).toEqual([]);
 });
 
 describe('the example', () => {
