@@ -1,3 +1,4 @@
+import { own } from '../domain/core/own.ts';
 import type { KeycloakFlowStatus } from '../domain/keycloak-flow/status.ts';
 import type { NodeRebootStatus } from '../domain/node-reboot/status.ts';
 import type { ReleaseStatus } from '../domain/release/status.ts';
@@ -7,7 +8,7 @@ import { ACTIONS, releaseId } from '../workflows/release/messages.ts';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { applyFlow, askFlowStatus, sendFlowAction, type FlowActionName } from './keycloak-flow/flow-client.ts';
-import type { KindName } from './kind-names.ts';
+import { kindNames, type KindName } from './kind-names.ts';
 import { applyReboot, askRebootStatus, sendRebootAction, type RebootActionName } from './node-reboot/reboot-client.ts';
 import { formatObjectName, type ObjectName } from './object-name.ts';
 import { applyRelease, askStatus, sendAction, type ActionName } from './release/release-client.ts';
@@ -98,8 +99,27 @@ const actionsOf: Readonly<Record<KindName, readonly AnyActionName[]>> = {
 function known<Name extends string>(names: readonly Name[], action: string, object: ObjectName): Name {
   const name = names.find((other) => other === action);
   if (name !== undefined) return name;
+  const verb = action.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const knowing = kindNames.filter((kind) => actionsOf[kind].some((other) => other === action));
+  const instead =
+    own(insteadOf[object.kind], action) ?? 'what it waits for, and which command lifts that: holdfast status KIND/NAME';
   throw new CliError(
     exitCodes.invalid,
-    `${formatObjectName(object)}: this is nothing that a ${object.kind} knows; what it waits for, and which command lifts that: holdfast status ${formatObjectName(object)}`,
+    `${formatObjectName(object)}: this is nothing that a ${object.kind} knows, ${verb} is of ${knowing.join(' and ')}; ${instead.replace('KIND/NAME', formatObjectName(object))}`,
   );
 }
+
+/** What a person most likely wants who asks a kind for what another one knows. */
+const insteadOf: Readonly<Record<KindName, Readonly<Record<string, string>>>> = {
+  Release: {
+    cancel: 'to end a rollout: holdfast abort KIND/NAME --stop, or --roll-back',
+    rollback: 'to bring targets back: holdfast abort KIND/NAME --roll-back',
+  },
+  KeycloakFlow: { abort: 'to go back to the flow that was bound before: holdfast rollback KIND/NAME' },
+  NodeReboot: {
+    abort: 'to end it, after the node in its turn is given back or finished: holdfast cancel KIND/NAME',
+    reject: 'a node that nobody approves just waits; to begin no further one: holdfast pause KIND/NAME',
+    releaseOwnership: 'to end it: holdfast cancel KIND/NAME',
+    rollback: 'a reboot cannot be taken back; to end it: holdfast cancel KIND/NAME',
+  },
+};

@@ -6,9 +6,9 @@ export const kindNames = ['Release', 'KeycloakFlow', 'NodeReboot'] as const;
 /** One of the kinds. */
 export type KindName = (typeof kindNames)[number];
 
-/** The kind that a person means: in any case, in singular or plural; undefined where there is none. */
+/** The kind that a person means: in any case, in singular or plural, with hyphens as its worker and its folders have it; undefined where there is none. */
 export function findKind(text: string): KindName | undefined {
-  const plain = text.toLowerCase();
+  const plain = text.toLowerCase().replaceAll('-', '');
   return kindNames.find((kind) => plain === kind.toLowerCase() || plain === `${kind.toLowerCase()}s`);
 }
 

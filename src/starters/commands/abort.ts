@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
+import { requireAction } from '../by-kind.ts';
 import { CliError } from '../cli-error.ts';
 import { decide } from '../decide.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -28,6 +29,7 @@ export function abortCommand() {
       ]),
     )
     .action(async (object, options) => {
+      requireAction(object, 'abort');
       const { stop = false, rollBack = false, now = false } = options;
       if (stop === rollBack) {
         throw new CliError(

@@ -136,6 +136,18 @@ describe('what is refused before anything is asked', () => {
       ['reject', 'nodereboot/control-plane', '--plan', '3f2a9c0d'],
       'nodereboot/control-plane: this is nothing that a NodeReboot knows',
     ],
+    [
+      'the abort of reboots',
+      ['abort', 'nodereboot/cp'],
+      'abort is of Release; to end it, after the node in its turn is given back or finished: holdfast cancel nodereboot/cp',
+    ],
+    ['the rejection of a reboot', ['reject', 'node-reboot/cp', '--plan', '3f2a9c0d'], 'nobody approves just waits'],
+    [
+      'a gate of a release set aside',
+      ['force', 'release/hive', '--gate', 'dns', '--node', 'n1', '--reason', 'x'],
+      'force is of NodeReboot; what it waits for',
+    ],
+    ['a rollback of a release', ['rollback', 'release/hive'], 'holdfast abort release/hive --roll-back'],
     ['the cancel of a release', ['cancel', 'release/hive'], 'release/hive: this is nothing that a Release knows'],
     [
       'a candidate without the hash of what was seen of it',
