@@ -75,7 +75,7 @@ describe('which node is next', () => {
 
   test('a sentinel without its reason, as a bare touch leaves it, says what to do on the node', () => {
     for (const packages of [null, '\n']) {
-      const { message } = readSentinel('n1', { present: true, packages }) as { message: string };
+      const { message } = readSentinel('n1', { present: true, packages, running: oldKernel }) as { message: string };
       expect(message).toContain('echo NAME > /run/reboot-required.pkgs');
       expect(message).toContain('rm /run/reboot-required');
     }
