@@ -103,6 +103,8 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
     settle: (input) => underLock('settle', input, (port, context) => settle(dependencies, port, input, clock, context)),
     restoreNode: (input) =>
       underLock('restoreNode', input, (port, { signal }) => uncordon(port, 'restore', input.record, signal)),
+    noteStop: (input) =>
+      underLock('noteStop', input, (): Promise<ResultOf<'noteStop'>> => Promise.resolve({ of: 'noteStop' })),
     releaseLock: ({ spec, record }) =>
       atBoundary('releaseLock', () =>
         waiting(async ({ signal }) => {

@@ -41,6 +41,8 @@ export interface NodeRebootActivities {
   settle(input: StepInput): Promise<ResultOf<'settle' | 'lockLost'>>;
   /** Gives a node back that was not rebooted, as it was found. */
   restoreNode(input: StepInput): Promise<ResultOf<'restore' | 'lockLost'>>;
+  /** Writes to the lock that a turn stopped, and why. */
+  noteStop(input: StepInput): Promise<ResultOf<'noteStop' | 'lockLost'>>;
   releaseLock(input: StepInput): Promise<ResultOf<'releaseLock' | 'lockLost'>>;
 }
 

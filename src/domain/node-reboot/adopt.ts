@@ -22,12 +22,14 @@ export function adopted(visit: Visit, now: number): Visit {
       return inPhase(taken, 'Returning', now);
     case 'Uncordoning':
       return inPhase(taken, 'Checking', now);
+    case 'Restored':
+      // It is found to be given back already, and stops for the same reason: a person decides.
+      return inPhase(taken, 'Restoring', now);
     case 'Returning':
     case 'Checking':
     case 'Settling':
     case 'Releasing':
     case 'Restoring':
-    case 'Restored':
       return inPhase(taken, visit.phase, now);
   }
 }

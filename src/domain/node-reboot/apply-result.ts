@@ -49,6 +49,8 @@ function ofVisit(state: CampaignState, visit: Visit, result: VisitResult, now: n
       return settled(state, visit, result, now);
     case 'restore':
       return restored(state, visit, result, now);
+    case 'noteStop':
+      return state.stopped === null ? state : { ...state, stopped: { ...state.stopped, inLock: true } };
     case 'releaseLock':
       return released(state, visit, result, now);
     case 'lockLost':

@@ -1,4 +1,4 @@
-import type { Visit } from './visit.ts';
+import type { StoppedFor, Visit } from './visit.ts';
 
 /** Where the cordon of Holdfast is told from that of others, as an annotation of the node. */
 export const cordonMark = 'holdfast.dev/cordoned-by';
@@ -23,13 +23,17 @@ export function handCommands(visit: Visit): readonly string[] {
   );
 }
 
-/** The part of them that is about the node, as one line; empty where nothing is left to be done to it. */
+/**
+ * The part of them that is about the node, as one line; empty where nothing is left to be done to it. For whoever has said that
+ * the node is theirs: it does not ask whether it may work although it failed.
+ */
 export function nodeCommand(visit: Visit): string {
-  return nodeCommands(visit).join(' && ');
+  return nodeCommands({ ...visit, stoppedFor: null }).join(' && ');
 }
 
-function nodeCommands({ node, before, phase }: Visit): readonly string[] {
+function nodeCommands({ node, before, phase, stoppedFor }: Visit): readonly string[] {
   const giveBack = [
+    ...(stoppedFor === null ? [] : [asItIs(node, stoppedFor)]),
     ...(before?.unschedulable === true ? [] : [`kubectl uncordon ${node}`]),
     `kubectl annotate node ${node} ${cordonMark}-`,
   ];
@@ -60,6 +64,13 @@ function nodeCommands({ node, before, phase }: Visit): readonly string[] {
 function anotherBoot(node: string, bootId: string): string {
   const current = `kubectl get node ${node} -o jsonpath='{.status.nodeInfo.bootID}'`;
   return `{ ${current} | grep -vqxF ${quoted(bootId)} || ! echo 'node ${node} was not seen with another boot' ; }`;
+}
+
+/** Fails, and says why it stopped, until the person has said that this node may work as it is. */
+function asItIs(node: string, { reason, message }: StoppedFor): string {
+  const why = `node ${node} stays cordoned, ${reason}: ${message}`.replaceAll(/\s+/g, ' ').slice(0, 500);
+  const then = `Mend it. Then, or where it may work as it is: AS_IT_IS=${node}, and these lines again`;
+  return `{ [ "$AS_IT_IS" = ${node} ] || ! echo ${quoted(`${why}. ${then}`)} ; }`;
 }
 
 /** One word of a shell, whatever it holds: it comes from a node. */

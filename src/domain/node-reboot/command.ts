@@ -30,6 +30,8 @@ export type StepName =
   | 'uncordon'
   | 'settle'
   | 'restore'
+  /** Write to the lock that it stopped, and why: nothing else is done. */
+  | 'noteStop'
   | 'releaseLock';
 
 /** A step, and until when: epoch milliseconds. */
@@ -51,7 +53,14 @@ export type Waiting =
   | { readonly kind: 'person'; readonly reason: string; readonly message: string };
 
 /** What waits or reads on and on; every other command ends by itself within moments, and is awaited. */
-const interruptible: readonly CampaignCommand['do'][] = ['wait', 'drain', 'awaitReturn', 'checkNode', 'settle'];
+const interruptible: readonly CampaignCommand['do'][] = [
+  'wait',
+  'drain',
+  'awaitReturn',
+  'checkNode',
+  'settle',
+  'noteStop',
+];
 
 /** Whether a command that is under way is to be cut short, now that another one is due. */
 export function isInterruptedBy(underWay: CampaignCommand, due: CampaignCommand): boolean {

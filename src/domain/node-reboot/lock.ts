@@ -54,6 +54,7 @@ const visitSchema = z.strictObject({
   uncordonedAt: z.number().nullable(),
   givingUp: z.strictObject({ reason: z.string(), message: z.string(), keepLock: z.boolean() }).nullable(),
   personNext: z.string().nullable(),
+  stoppedFor: z.strictObject({ reason: z.string(), message: z.string() }).nullable(),
 });
 
 /** What the ConfigMap's `data` holds: lines for people, and the visit for whoever takes it over. */

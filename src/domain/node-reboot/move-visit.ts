@@ -60,13 +60,15 @@ export function giveUp(
 
 /** Only a person lets it go on. Lock and node stay as they are, and the person is told how to go on without Holdfast. */
 export function stop(state: CampaignState, visit: Visit, reason: string, message: string, now: number): CampaignState {
+  // A step of its own, so that it is written to the lock and what comes late is not.
+  const halted = { ...visit, step: visit.step + 1, stoppedFor: { reason, message } };
   const stopped = record(
-    { ...state, visit, stopped: { reason, message, at: now } },
+    { ...state, visit: halted, stopped: { reason, message, at: now, inLock: false } },
     now,
     'outcome',
     `${reason}: ${message}`,
   );
-  return page(stopped, visit, reason, `${message}. By hand: ${handCommands(visit).join(' ')}`, now);
+  return page(stopped, halted, reason, `${message}. By hand: ${handCommands(halted).join(' ')}`, now);
 }
 
 /** A person is wanted now. Nothing goes on before the page is delivered. */

@@ -14,6 +14,10 @@ export const freshMs = 60_000;
  */
 export function nextCommand(state: CampaignState, now: number): CampaignCommand {
   const page = state.pages[0];
+  // Before anybody is told: whoever has nothing but the lock is to find there that it stopped, and why.
+  if (state.stopped?.inLock === false && state.visit !== null && state.holds) {
+    return { do: 'noteStop', record: lockRecord(state, state.visit), deadline: Number.MAX_SAFE_INTEGER };
+  }
   // A node that hangs is watched on: its lock says so, and it may come back before anybody takes the page.
   if (page !== undefined && !isHanging(state)) return { do: 'page', page };
   if (state.stopped !== null) return waitFor({ kind: 'person', ...state.stopped }, now);
@@ -84,7 +88,8 @@ function lockRecord({ name, run }: CampaignState, visit: Visit): LockRecord {
   return { campaign: name, run, visit, reason: reasonOf(visit) };
 }
 
-function reasonOf({ node, phase, givingUp, hungSince }: Visit): string {
+function reasonOf({ node, phase, givingUp, hungSince, stoppedFor }: Visit): string {
+  if (stoppedFor !== null) return `${stoppedFor.reason}: ${stoppedFor.message}`;
   if (givingUp !== null) return `node ${node} is given back: ${givingUp.message}`;
   if (hungSince !== null) return `node ${node} hangs since ${new Date(hungSince).toISOString()}`;
   return `node ${node} is being rebooted (${phase})`;

@@ -43,6 +43,8 @@ export type VisitResult =
   | { readonly of: 'uncordon'; readonly outcome: 'done' | 'refused'; readonly message: string }
   | { readonly of: 'settle'; readonly verdict: Verdict }
   | { readonly of: 'restore'; readonly outcome: 'done' | 'refused'; readonly message: string }
+  /** The lock says that it stopped, and why. */
+  | { readonly of: 'noteStop' }
   | { readonly of: 'releaseLock'; readonly message: string }
   /** The lock is not ours any more: nothing was done. */
   | { readonly of: 'lockLost'; readonly message: string };

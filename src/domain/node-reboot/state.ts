@@ -60,6 +60,8 @@ export interface Stopped {
   readonly message: string;
   /** Epoch milliseconds. */
   readonly at: number;
+  /** True once the lock says so too. */
+  readonly inLock: boolean;
 }
 
 /** A person's yes: to one node as it was offered, or to all that the campaign had to do then. */

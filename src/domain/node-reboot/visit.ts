@@ -30,6 +30,8 @@ export interface Visit {
   readonly givingUp: GivingUp | null;
   /** Why a person is asked before any next node, whatever the spec says. */
   readonly personNext: string | null;
+  /** Why only a person lets it go on; null where it does by itself. It stands in the lock with the rest. */
+  readonly stoppedFor: StoppedFor | null;
 }
 
 /**
@@ -65,6 +67,12 @@ export interface NodeBefore {
   readonly unschedulable: boolean;
 }
 
+export interface StoppedFor {
+  /** One CamelCase word. */
+  readonly reason: string;
+  readonly message: string;
+}
+
 export interface GivingUp {
   /** One CamelCase word. */
   readonly reason: string;
@@ -91,10 +99,11 @@ export function newVisit(node: string, sentinel: string, kernel: string | null, 
     uncordonedAt: null,
     givingUp: null,
     personNext: null,
+    stoppedFor: null,
   };
 }
 
-/** The visit in its next phase. @param now epoch milliseconds */
+/** The visit in its next phase, in which it goes on by itself. @param now epoch milliseconds */
 export function inPhase(visit: Visit, phase: VisitPhase, now: number, changes: Partial<Visit> = {}): Visit {
-  return { ...visit, ...changes, phase, since: now, step: visit.step + 1 };
+  return { ...visit, stoppedFor: null, ...changes, phase, since: now, step: visit.step + 1 };
 }

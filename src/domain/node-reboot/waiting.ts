@@ -43,6 +43,10 @@ export function waitingOf(state: CampaignState, now: number): CampaignWaiting | 
       next: `press its power button; it is watched on, and no other node is touched meanwhile${page === undefined ? '' : `. Nobody has taken the page ${page.what} yet; ${again}`}`,
     };
   }
+  // An API server that is away may hold it up.
+  if (next.do === 'noteStop' && state.stopped !== null) {
+    return { since, ...inWords(state, { kind: 'person', ...state.stopped }) };
+  }
   if (next.do !== 'wait') return null;
   return { since, ...inWords(state, next.for) };
 }

@@ -20,7 +20,10 @@ export const read = proxyActivities<
 
 /** Writes: never interrupted, so that what came of one is known before anything else is done. */
 export const write = proxyActivities<
-  Pick<NodeRebootActivities, 'takeLock' | 'cordon' | 'rebootNode' | 'uncordon' | 'restoreNode' | 'releaseLock'>
+  Pick<
+    NodeRebootActivities,
+    'takeLock' | 'cordon' | 'rebootNode' | 'uncordon' | 'restoreNode' | 'noteStop' | 'releaseLock'
+  >
 >({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '10s',

@@ -63,6 +63,8 @@ function step({ spec }: CampaignState, command: UnderLock): Promise<CampaignResu
       return watch.settle.executeWithOptions(named(`settle after ${node}`), [input]);
     case 'restore':
       return write.restoreNode.executeWithOptions(named(`give ${node} back`), [input]);
+    case 'noteStop':
+      return write.noteStop.executeWithOptions(named(`note why ${node} stopped`), [input]);
     case 'releaseLock':
       return write.releaseLock.executeWithOptions(named('release the lock'), [input]);
   }

@@ -25,6 +25,11 @@ describe('what the lock says', () => {
     }
   });
 
+  test('is read back as it was written where it says why it stopped', () => {
+    const stopped = { ...visit, stoppedFor: { reason: 'MemoryLost', message: '16 %' } };
+    expect(parseLock('l', lockData({ ...blue, visit: stopped }), '7')).toEqual(read(held({ ...blue, visit: stopped })));
+  });
+
   test('names campaign, node, phase, since, run, reason and the way back, for people', () => {
     expect(lockData(later)).toMatchObject({
       campaign: 'blue',

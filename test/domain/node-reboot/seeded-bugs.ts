@@ -133,6 +133,17 @@ export const seededBugs: readonly SeededBug[] = [
     },
   },
   {
+    promise: 'the lock says why',
+    bug: 'a node that failed its checks is given back by hand as any other',
+    decisions: {
+      ...shipped,
+      activities: {
+        ...shippedActivities,
+        lockData: (record) => lockData({ ...record, visit: { ...record.visit, stoppedFor: null } }),
+      },
+    },
+  },
+  {
     promise: 'it ends',
     bug: 'a turn does not end with the release of its lock',
     decisions: {

@@ -230,6 +230,8 @@ function* onNode(around: Surroundings, command: OnNode): Activity {
       yield;
       return { of, outcome: 'done', message: 'it is as it was' };
     }
+    case 'noteStop':
+      return { of: 'noteStop' };
     case 'settle': {
       const seen = nodesGate(read(cluster.readNodes()), visit.node, 'after').verdict;
       yield;

@@ -423,6 +423,7 @@ class Simulation {
       }
     }
     if (cluster.lock === null || this.lockTouched) return;
+    for (const campaign of this.campaigns) this.#checkStop(campaign);
     const marked = cluster.nodes.filter(({ mark }) => mark !== null);
     if (marked.length > 1) this.#broken('one node at a time', marked.map(({ name }) => name).join(', '));
     const [node] = marked;
@@ -436,6 +437,19 @@ class Simulation {
     }
     if (!undo.includes(`${cordonMark}-`) || !undo.includes(releaseLockByHand)) {
       this.#broken('a way out', `${node.name} is cordoned by us, and the lock says only: ${undo}`);
+    }
+  }
+
+  /** Whoever finds nothing but the lock reads why it stopped, and does not put a node to work that failed. */
+  #checkStop({ state: { stopped, visit }, ended }: Campaign): void {
+    if (ended || stopped?.inLock !== true || visit === null) return;
+    const { reason = '', undo = '' } = this.cluster.lock ?? {};
+    const isOutStill = undo.includes(`${cordonMark}-`);
+    if (!reason.includes(stopped.reason) || (isOutStill && !undo.includes(stopped.reason))) {
+      this.#broken(
+        'the lock says why',
+        `it stopped with ${stopped.reason}, and the lock says only: ${reason}; ${undo}`,
+      );
     }
   }
 

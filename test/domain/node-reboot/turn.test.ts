@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fail, pass, read, unmeasured } from '../../../src/domain/core/verdict.ts';
+import { lockData } from '../../../src/domain/node-reboot/lock.ts';
 import type { CampaignResult } from '../../../src/domain/node-reboot/result.ts';
 import { visitPhases, type VisitPhase } from '../../../src/domain/node-reboot/visit.ts';
 import { before, Campaign, HOUR, kernelWish, MINUTE, node, NOW, observation } from './world.ts';
@@ -142,6 +143,51 @@ describe('the turn of a node', () => {
     // Not even a cancel uncordons it.
     expect(campaign.act('cancel')).toContain('kubectl');
     expect(campaign.next().do).toBe('wait');
+  });
+
+  test('a stop is written to the lock before anybody is told: reason, and commands that do not give back what failed', () => {
+    const campaign = new Campaign().at('Checking', { rebootAt: NOW, bootedAs: 'n1-boot-2', step: 9 });
+    campaign.take({ of: 'checkNode', verdict: fail('MemoryLost', 'n1 has 16 % of its memory'), kernel: '6.14' });
+    expect(campaign.noted).toMatchObject([
+      { reason: 'MemoryLost: n1 has 16 % of its memory', visit: { phase: 'Checking', step: 10 } },
+    ]);
+    const [written] = campaign.noted.map(lockData);
+    expect(written?.['undo']).toContain('MemoryLost');
+    // What goes on says nothing of it any more.
+    campaign.pages();
+    campaign.act('retry');
+    expect(campaign.next()).toMatchObject({ record: { visit: { stoppedFor: null } } });
+    expect(campaign.noted).toHaveLength(1);
+  });
+
+  test('a lock that is kept after a node was given back says that it was, and why', () => {
+    const campaign = new Campaign().at('Draining');
+    campaign.take({ of: 'drain', outcome: 'blocked', message: 'pod shop/web-0 stays' });
+    campaign.take({ of: 'restore', outcome: 'done', message: '' });
+    expect(campaign.noted).toMatchObject([
+      { reason: 'DrainBlocked: pod shop/web-0 stays', visit: { phase: 'Restored' } },
+    ]);
+  });
+
+  test('a lock that an earlier run has kept after a failure is kept for the same reason, until a person decides', () => {
+    const earlier = new Campaign().at('Draining');
+    earlier.take({ of: 'drain', outcome: 'blocked', message: 'pod shop/web-0 stays' });
+    earlier.take({ of: 'restore', outcome: 'done', message: '' });
+    const [holder = null] = earlier.noted.map((record) => ({ ...record, run: 'run-0' }));
+    const campaign = new Campaign();
+    const lock = read({ holder, resourceVersion: '7' });
+    expect(campaign.sees(observation(['n1'], { lock, holderRun: 'ended' })).do).toBe('takeLock');
+    expect(campaign.take(held).do).toBe('restore');
+    campaign.take({ of: 'restore', outcome: 'done', message: '' });
+    expect(campaign.pages()).toEqual(['DrainBlocked']);
+    campaign.act('retry');
+    expect(campaign.next().do).toBe('releaseLock');
+  });
+
+  test('a lock that was lost is not written to', () => {
+    const campaign = new Campaign().at('Checking', { rebootAt: NOW });
+    campaign.take({ of: 'lockLost', message: 'somebody has released the lock' });
+    expect(campaign.noted).toEqual([]);
   });
 
   test('a node that was given back after a failure is begun anew as soon as a person says retry', () => {

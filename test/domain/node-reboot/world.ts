@@ -4,6 +4,7 @@ import { parseAction, type NodeRebootAction } from '../../../src/domain/node-reb
 import { advanceCampaign } from '../../../src/domain/node-reboot/advance-campaign.ts';
 import { applyResult } from '../../../src/domain/node-reboot/apply-result.ts';
 import type { CampaignCommand } from '../../../src/domain/node-reboot/command.ts';
+import type { LockRecord } from '../../../src/domain/node-reboot/lock.ts';
 import type { NodeReading } from '../../../src/domain/node-reboot/node.ts';
 import type { CampaignObservation } from '../../../src/domain/node-reboot/observation.ts';
 import type { CampaignResult } from '../../../src/domain/node-reboot/result.ts';
@@ -71,6 +72,8 @@ export function silent<T>(what: string): Reading<T> {
 export class Campaign {
   state: CampaignState;
   now = NOW;
+  /** What was written to the lock of stops. */
+  readonly noted: LockRecord[] = [];
 
   constructor(overrides: Partial<NodeRebootSpecInput> = {}) {
     this.state = initialState('control-plane', 'run-1', spec(overrides));
@@ -79,7 +82,10 @@ export class Campaign {
   next(): CampaignCommand {
     const { state, command } = advanceCampaign(this.state, this.now);
     this.state = state;
-    return command;
+    if (command.do !== 'noteStop') return command;
+    // The lock hears of a stop at once, and what is asked for is what comes then.
+    this.noted.push(command.record);
+    return this.take({ of: 'noteStop' });
   }
 
   take(result: CampaignResult): CampaignCommand {

@@ -23,10 +23,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What kubectl is asked when this is pasted on a cluster whose node runs that boot. */
-function pasted(text: string, boot: string): string[] {
+function pasted(text: string, boot: string, variables: Record<string, string> = {}): string[] {
   writeFileSync(join(folder, 'boot'), boot);
   rmSync(join(folder, 'calls'), { force: true });
-  const env = { PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}` };
+  const env = { ...variables, PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}` };
   spawnSync('sh', { input: `${text}\n`, env, encoding: 'utf8' });
   if (!existsSync(join(folder, 'calls'))) return [];
   return readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n');
@@ -52,6 +52,18 @@ describe.each(ways)('the commands for a person, pasted %s', (_, between) => {
       for (const boot of [before.bootId, '']) {
         expect(pasted(text, boot)).toEqual([expect.stringMatching(/^get node n1 /) as string]);
       }
+    },
+  );
+
+  test.each(['Checking', 'Uncordoning', 'Restoring'] as const)(
+    'do not uncordon a node that failed in phase %s, before somebody has said that this one may work as it is',
+    (phase) => {
+      const stoppedFor = { reason: 'MemoryLost', message: `it's "16 %"\n; touch ${folder}/run` };
+      const text = handCommands({ ...visit, phase, stoppedFor }).join(between);
+      expect(pasted(text, 'another-boot').join()).not.toContain('uncordon');
+      expect(pasted(text, 'another-boot', { AS_IT_IS: 'n2' }).join()).not.toContain('uncordon');
+      expect(pasted(text, 'another-boot', { AS_IT_IS: 'n1' })).toContain('uncordon n1');
+      expect(existsSync(join(folder, 'run'))).toBe(false);
     },
   );
 
