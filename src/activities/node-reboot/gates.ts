@@ -46,8 +46,9 @@ export async function readGates(
 ): Promise<GateReading[]> {
   const { spec, node, stage, signal } = question;
   const { gates } = spec;
+  const { clock = Date.now } = dependencies;
   const [nodes, daemons] = await Promise.all([readNodes(port, signal), readDaemons(port, spec.incumbents, signal)]);
-  const readings = [nodesGate(nodes, node, stage), locksGate(daemons.foreignLock)];
+  const readings = [nodesGate(nodes, node, stage, clock()), locksGate(daemons.foreignLock)];
 
   const budgets = readBudgets(await listed(port, { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' }, signal));
   if (stage === 'before') readings.push(drainGate({ pods: await podsOn(port, node, signal), ...budgets }, spec));

@@ -149,7 +149,7 @@ export async function settle(
   const { node, uncordonedAt, bootedAs } = record.visit;
   const restedAt = (uncordonedAt ?? clock()) + spec.releaseDelay;
   for (;;) {
-    const own = judgeSettled(nodeOf(await readNode(port, node, signal)), node, bootedAs);
+    const own = judgeSettled(nodeOf(await readNode(port, node, signal)), node, bootedAs, clock());
     const verdict = own.kind === 'pass' ? await settled(dependencies, port, spec, node, signal) : own;
     if (verdict.kind === 'pass' && clock() >= restedAt) return { of: 'settle', verdict };
     if (verdict.kind === 'fail') return { of: 'settle', verdict };

@@ -1,5 +1,5 @@
 import { fail, pass, unmeasured, type Reading, type Verdict } from '../core/verdict.ts';
-import type { NodeReading } from './node.ts';
+import { unheard, type NodeReading } from './node.ts';
 import { isFinished, podName, type PodReading } from './pod.ts';
 import { isOlder } from './select-node.ts';
 import { sentinelId, type Sentinel } from './sentinel.ts';
@@ -27,8 +27,8 @@ export function judgeDaemonPods(pods: Reading<readonly PodReading[]>, node: stri
   return unmeasured(`the pods of DaemonSets on node ${node}`, 'API server', 'not-ready', message);
 }
 
-/** Whether a node that is back at work still runs the boot that was checked, and is Ready. */
-export function judgeSettled(seen: Reading<NodeReading>, node: string, bootedAs: string | null): Verdict {
+/** Whether a node that is back at work still runs the boot that was checked, and is Ready. @param now epoch milliseconds */
+export function judgeSettled(seen: Reading<NodeReading>, node: string, bootedAs: string | null, now: number): Verdict {
   if (seen.kind === 'unmeasured') return seen;
   const { bootId, ready } = seen.value;
   if (bootId !== bootedAs) {
@@ -37,7 +37,7 @@ export function judgeSettled(seen: Reading<NodeReading>, node: string, bootedAs:
       `node ${node} runs boot ${bootId} by now, which nobody has checked: it reboots by itself`,
     );
   }
-  if (ready) return pass(`node ${node} is Ready`);
+  if (ready) return unheard(seen.value, now) ?? pass(`node ${node} is Ready`);
   return unmeasured(`node ${node}`, 'API server', 'not-ready', `node ${node} is not Ready any more`);
 }
 

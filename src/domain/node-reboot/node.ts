@@ -1,3 +1,5 @@
+import { unmeasured, type Unmeasured } from '../core/verdict.ts';
+
 /** A node of the cluster, as the API server tells of it. */
 export interface NodeReading {
   readonly name: string;
@@ -36,6 +38,21 @@ export function formatMark({ campaign, run }: CordonMark): string {
 export function parseMark(value: string): CordonMark {
   const slash = value.indexOf('/');
   return slash < 0 ? { campaign: value, run: '' } : { campaign: value.slice(0, slash), run: value.slice(slash + 1) };
+}
+
+/**
+ * How old the last word of a kubelet may be. A kubelet writes the status of its node every 5 minutes or so, other agents (kwok)
+ * every 20. What says within a minute that a node is gone is its Lease, which the control plane watches for everybody: that
+ * takes Ready away. This is for a control plane that has stopped doing so, and needs no right to read Leases.
+ */
+const heardWithinMs = 30 * 60_000;
+
+/** Ready, as long as something is heard of it: a control plane that has stopped shows dead nodes as Ready for ever. */
+export function unheard({ name, ready, heartbeatAt }: NodeReading, now: number): Unmeasured | null {
+  if (!ready || (heartbeatAt !== null && now - heartbeatAt <= heardWithinMs)) return null;
+  const since = heartbeatAt === null ? '' : ` since ${new Date(heartbeatAt).toISOString()}`;
+  const message = `node ${name} is shown as Ready, and its kubelet has said nothing${since}: does it run, are the clocks right, and does kube-controller-manager?`;
+  return unmeasured(`node ${name}`, 'its status', 'not-ready', message);
 }
 
 /** A node that is out, and how. */

@@ -8,7 +8,7 @@ import type { LockRecord } from '../../../src/domain/node-reboot/lock.ts';
 import { parseMark, formatMark } from '../../../src/domain/node-reboot/node.ts';
 import { judgeCordon, judgeReboot, judgeUncordon } from '../../../src/domain/node-reboot/node-writes.ts';
 import { newVisit, type Visit } from '../../../src/domain/node-reboot/visit.ts';
-import { before, kernelWish, MINUTE, newKernel, node, NOW, silent } from './world.ts';
+import { before, HOUR, kernelWish, MINUTE, newKernel, node, NOW, silent } from './world.ts';
 
 const wish = kernelWish.packages.join(' ');
 const visit: Visit = { ...newVisit('n1', wish, newKernel, NOW), before, rebootAt: NOW };
@@ -155,9 +155,11 @@ describe('a write to a node', () => {
   });
 
   test('a node that is back at work must stay on the boot that was checked, until the turn ends', () => {
-    expect(judgeSettled(read(node('n1', { bootId: 'two' })), 'n1', 'two').kind).toBe('pass');
-    expect(judgeSettled(read(node('n1', { bootId: 'three' })), 'n1', 'two')).toMatchObject({ reason: 'RebootedAgain' });
-    expect(judgeSettled(read(node('n1', { bootId: 'two', ready: false })), 'n1', 'two').kind).toBe('unmeasured');
+    expect(judgeSettled(read(node('n1', { bootId: 'two' })), 'n1', 'two', NOW).kind).toBe('pass');
+    expect(judgeSettled(read(node('n1', { bootId: 'three' })), 'n1', 'two', NOW)).toMatchObject({
+      reason: 'RebootedAgain',
+    });
+    expect(judgeSettled(read(node('n1', { bootId: 'two', ready: false })), 'n1', 'two', NOW).kind).toBe('unmeasured');
   });
 
   test('a mark is read back as it was written, and one that is not ours is somebody else’s', () => {
@@ -169,25 +171,40 @@ describe('a write to a node', () => {
 describe('the nodes gate', () => {
   const three = (overrides: Partial<ReturnType<typeof node>>) => read([node('n1'), node('n2', overrides), node('n3')]);
   const reason = (of: Partial<ReturnType<typeof node>>) => {
-    const { verdict } = nodesGate(three(of), 'n1', 'before');
+    const { verdict } = nodesGate(three(of), 'n1', 'before', NOW);
     return verdict.kind === 'fail' ? verdict.reason : verdict.kind;
   };
 
   test('passes with all in', () => expect(reason({})).toBe('pass'));
   test('NR-30 another node that a person cordoned', () => expect(reason({ unschedulable: true })).toBe('NodeOut'));
   test('NR-31 another node that is not Ready', () => expect(reason({ ready: false })).toBe('NodeOut'));
+  test('is unmeasured where another node is shown as Ready and its kubelet has been silent, as where the control plane stands still', () => {
+    const silentFor = (ms: number | null) => reason({ heartbeatAt: ms === null ? null : NOW - ms });
+    // A kubelet writes every five minutes or so, kwok every twenty.
+    expect(silentFor(21 * MINUTE)).toBe('pass');
+    expect(silentFor(-21 * MINUTE)).toBe('pass');
+    expect(silentFor(HOUR)).toBe('unmeasured');
+    expect(silentFor(null)).toBe('unmeasured');
+    expect(nodesGate(three({ heartbeatAt: NOW - HOUR }), 'n1', 'before', NOW).verdict).toMatchObject({
+      message: expect.stringMatching(/n2 .* since 2026-03-02T11:00:00/) as string,
+    });
+    // Of one that is not Ready it is known.
+    expect(reason({ heartbeatAt: NOW - HOUR, ready: false })).toBe('NodeOut');
+    const own = node('n1', { bootId: 'two', heartbeatAt: NOW - HOUR });
+    expect(judgeSettled(read(own), 'n1', 'two', NOW).kind).toBe('unmeasured');
+  });
   test('is unmeasured where nobody answers', () => {
-    expect(nodesGate(silent('nodes'), 'n1', 'before').verdict.kind).toBe('unmeasured');
+    expect(nodesGate(silent('nodes'), 'n1', 'before', NOW).verdict.kind).toBe('unmeasured');
   });
   test('the node itself may be cordoned, and carries no mark before its turn', () => {
     const own = (of: Partial<ReturnType<typeof node>>, stage: 'before' | 'last') =>
-      nodesGate(read([node('n1', of), node('n2')]), 'n1', stage).verdict.kind;
+      nodesGate(read([node('n1', of), node('n2')]), 'n1', stage, NOW).verdict.kind;
     expect(own({ unschedulable: true }, 'before')).toBe('pass');
     expect(own({ cordonedBy: { campaign: 'blue', run: 'r' } }, 'before')).toBe('fail');
     expect(own({ cordonedBy: { campaign: 'blue', run: 'r' }, unschedulable: true }, 'last')).toBe('pass');
   });
   test('a node that is gone fails', () =>
-    expect(nodesGate(read([node('n2')]), 'n1', 'before').verdict.kind).toBe('fail'));
+    expect(nodesGate(read([node('n2')]), 'n1', 'before', NOW).verdict.kind).toBe('fail'));
 });
 
 describe('kernels', () => {

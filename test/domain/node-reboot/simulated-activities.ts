@@ -233,7 +233,7 @@ function* onNode(around: Surroundings, command: OnNode): Activity {
     case 'noteStop':
       return { of: 'noteStop' };
     case 'settle': {
-      const seen = nodesGate(read(cluster.readNodes()), visit.node, 'after').verdict;
+      const seen = nodesGate(read(cluster.readNodes()), visit.node, 'after', cluster.now).verdict;
       yield;
       const rested = cluster.now >= (visit.uncordonedAt ?? Infinity) + spec.releaseDelay;
       if (seen.kind === 'pass' && rested) return { of: 'settle', verdict: pass() };
@@ -262,7 +262,7 @@ function observe({ cluster, spec, holderRun }: Surroundings): CampaignObservatio
 }
 
 function gates({ cluster }: Surroundings, turn: string, stage: GateStage): GateReading[] {
-  return [nodesGate(read(cluster.readNodes()), turn, stage), locksGate(read(cluster.foreignLock))];
+  return [nodesGate(read(cluster.readNodes()), turn, stage, cluster.now), locksGate(read(cluster.foreignLock))];
 }
 
 function nodeReading(cluster: SimulatedCluster, name: string): NodeReading {

@@ -1,5 +1,5 @@
 import { fail, pass, type Reading, type Verdict } from '../../core/verdict.ts';
-import { nodesOut, type NodeReading } from '../node.ts';
+import { nodesOut, unheard, type NodeReading } from '../node.ts';
 import { cordonMark } from '../by-hand.ts';
 import type { GateReading, GateStage } from '../gate.ts';
 
@@ -9,12 +9,22 @@ import type { GateReading, GateStage } from '../gate.ts';
  *
  * @param turn the node whose turn it is: apart from this one all must be in
  * @param stage before the cordon the node itself must not carry a mark either: nobody would know who is to take it off
+ * @param now epoch milliseconds
  */
-export function nodesGate(nodes: Reading<readonly NodeReading[]>, turn: string, stage: GateStage): GateReading {
-  return { gate: 'nodes', verdict: judge(nodes, turn, stage), lift: 'bring the node back, or uncordon it, and wait' };
+export function nodesGate(
+  nodes: Reading<readonly NodeReading[]>,
+  turn: string,
+  stage: GateStage,
+  now: number,
+): GateReading {
+  return {
+    gate: 'nodes',
+    verdict: judge(nodes, turn, stage, now),
+    lift: 'bring the node back, or uncordon it, and wait',
+  };
 }
 
-function judge(nodes: Reading<readonly NodeReading[]>, turn: string, stage: GateStage): Verdict {
+function judge(nodes: Reading<readonly NodeReading[]>, turn: string, stage: GateStage, now: number): Verdict {
   if (nodes.kind === 'unmeasured') return nodes;
   const own = nodes.value.find(({ name }) => name === turn);
   if (own === undefined) return fail('NodeGone', `the cluster has no node ${turn}`);
@@ -27,5 +37,10 @@ function judge(nodes: Reading<readonly NodeReading[]>, turn: string, stage: Gate
   }
   const out = nodesOut(nodes.value, turn);
   if (out.length > 0) return fail('NodeOut', out.map(({ message }) => message).join(', '));
+  const [silent] = nodes.value
+    .filter(({ name }) => name !== turn)
+    .map((other) => unheard(other, now))
+    .filter((one) => one !== null);
+  if (silent !== undefined) return silent;
   return pass(`${nodes.value.length} nodes are Ready`);
 }
