@@ -16,6 +16,7 @@ import { readLock } from './lock.ts';
 import { readNodes, type NodeObject } from './nodes.ts';
 import type { AwaitChange, CampaignInput } from './port.ts';
 import { readHost } from './read-host.ts';
+import { askSideBySide } from './side-by-side.ts';
 
 /** See NodeRebootActivities.observeCampaign. */
 export async function observeCampaign(
@@ -92,7 +93,7 @@ async function readOrder(
   return read(found.value.items.map(({ metadata }) => metadata.name).sort());
 }
 
-/** Asks each host of the campaign, one after the other: nothing waits for it, and a cluster is not flooded with pods. */
+/** Asks each host of the campaign. */
 async function readSentinels(
   dependencies: NodeRebootDependencies,
   port: KubernetesPort,
@@ -100,20 +101,19 @@ async function readSentinels(
   order: Reading<readonly string[]>,
   signal: AbortSignal,
 ): Promise<Record<string, Reading<Sentinel | null>>> {
-  const sentinels: Record<string, Reading<Sentinel | null>> = {};
-  if (nodes.kind === 'unmeasured' || order.kind === 'unmeasured') return sentinels;
+  if (nodes.kind === 'unmeasured' || order.kind === 'unmeasured') return {};
   const clock = dependencies.clock ?? Date.now;
-  for (const name of order.value) {
-    const node = nodes.value.find((one) => one.name === name);
-    if (node === undefined) continue;
+  const ready = new Map(nodes.value.map((node) => [node.name, node.ready]));
+  const ask = async (name: string): Promise<Reading<Sentinel | null>> => {
     // A pod on it would not run, and the other hosts would wait for its time-out.
-    const facts = node.ready ? await readHost(port, dependencies.hostImage, name, clock, signal) : notReady(name);
-    sentinels[name] = facts.kind === 'read' ? facts.value.sentinel : facts;
-  }
-  return sentinels;
+    if (ready.get(name) !== true) return unasked(name, `node ${name} is not Ready, so that its host cannot be asked`);
+    const facts = await readHost(port, dependencies.hostImage, name, clock, signal);
+    return facts.kind === 'read' ? facts.value.sentinel : facts;
+  };
+  const there = order.value.filter((name) => ready.has(name));
+  return askSideBySide(there, ask, unasked, clock);
 }
 
-function notReady(node: string): Unmeasured {
-  const message = `node ${node} is not Ready, so that its host cannot be asked`;
+function unasked(node: string, message: string): Unmeasured {
   return unmeasured(`whether node ${node} wants a reboot`, 'API server', 'not-ready', message);
 }
