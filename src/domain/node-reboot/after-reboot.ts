@@ -1,4 +1,4 @@
-import { giveUp, into, page, record, stop, whyNot } from './move-visit.ts';
+import { giveUp, into, page, readAnew, record, stop, whyNot } from './move-visit.ts';
 import type { ResultOf } from './result.ts';
 import type { CampaignState } from './state.ts';
 import type { Visit } from './visit.ts';
@@ -12,7 +12,13 @@ export function rebooted(state: CampaignState, visit: Visit, result: ResultOf<'r
     case 'sent':
       return into(record(state, now, 'write', message), visit, 'Returning', now);
     case 'stale':
-      return into(record(state, now, 'reading', message), visit, 'LastCheck', now, { rebootAt: null });
+      return readAnew(
+        record(state, now, 'reading', message),
+        { ...visit, phase: 'LastCheck', rebootAt: null },
+        'LastCheck',
+        message,
+        now,
+      );
     case 'rebooted':
     case 'unknown':
       return into(record(state, now, 'notVerified', message), visit, 'Returning', now, { personNext: message });

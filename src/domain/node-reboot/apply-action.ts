@@ -10,7 +10,7 @@ import { handCommands, nodeCommand } from './by-hand.ts';
 import { command } from './commands.ts';
 import { whyUnforcible } from './gate.ts';
 import type { CampaignState, PersonMark } from './state.ts';
-import { inPhase, type Visit } from './visit.ts';
+import { inPhase, type Visit, type VisitPhase } from './visit.ts';
 
 /**
  * Carries an action out, as far as it is one of the campaign itself. What was accepted is kept as evidence.
@@ -162,12 +162,25 @@ const told = ['mode', 'suspend', 'approval'] as const;
 
 function applySpec(state: CampaignState, { spec }: ActionOf<'applySpec'>): ActionAnswer {
   if (canonicalJson(state.spec) === canonicalJson(spec)) return accepted(state, 'applies the spec that it has already');
+  const { visit, holds } = state;
   const busy = whileOut(state);
   if (busy !== null && (spec.cluster !== state.spec.cluster || spec.mode !== 'Enforce')) return refused(busy);
   return accepted(
-    { ...state, spec, generation: state.generation + 1, observation: null, notBefore: null },
+    {
+      ...state,
+      ...{ spec, generation: state.generation + 1 },
+      ...{ observation: null, notBefore: null, visit: holds && visit !== null ? heard(visit) : visit },
+    },
     `applies a new spec: ${describeSpecChange(state.spec, spec, told)}`,
   );
+}
+
+/** What reads or waits on and on, so that it can be begun anew; a write is never. */
+const begunAnew: readonly VisitPhase[] = ['Gating', 'Draining', 'LastCheck', 'Returning', 'Checking', 'Settling'];
+
+/** What is under way goes by the spec that it began with: it becomes another step, so that it is cut short and counts no more. */
+function heard(visit: Visit): Visit {
+  return begunAnew.includes(visit.phase) ? { ...visit, step: visit.step + 1 } : visit;
 }
 
 /** A node that is out is brought back first: in another mode nothing could be written. */

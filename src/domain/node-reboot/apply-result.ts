@@ -1,6 +1,7 @@
 import { checked, rebooted, returned, settled, uncordoned } from './after-reboot.ts';
 import { cordoned, drained, gatesBefore, lastCheck, lockTaken, primariesMoved } from './before-reboot.ts';
 import { lockLost, released, restored } from './end-visit.ts';
+import type { CampaignCommand } from './command.ts';
 import type { CampaignResult, VisitResult } from './result.ts';
 import type { CampaignState } from './state.ts';
 import type { Visit } from './visit.ts';
@@ -21,6 +22,16 @@ export function applyResult(state: CampaignState, result: CampaignResult, now: n
     default:
       return state.visit === null ? state : ofVisit(state, state.visit, result, now);
   }
+}
+
+/**
+ * Whether what came of a command still counts: it is about the step that the turn is at. A person may have taken the node over,
+ * or have given another spec, while it was under way.
+ */
+export function stillCounts({ visit }: CampaignState, command: CampaignCommand): boolean {
+  if (!('record' in command)) return true;
+  const of = command.record.visit;
+  return visit !== null && visit.node === of.node && visit.startedAt === of.startedAt && visit.step === of.step;
 }
 
 function ofVisit(state: CampaignState, visit: Visit, result: VisitResult, now: number): CampaignState {

@@ -1,7 +1,7 @@
 import { formatDuration } from '../core/duration.ts';
 import { remaining } from '../core/window.ts';
 import { describeBlocking, judgeGates, type GateReading, type Override } from './gate.ts';
-import { giveUp, into, page, record, whyNot } from './move-visit.ts';
+import { giveUp, into, page, readAnew, record, whyNot } from './move-visit.ts';
 import { remoteAccessWarning } from './remote-access.ts';
 import type { ResultOf } from './result.ts';
 import { sentinelId } from './sentinel.ts';
@@ -54,8 +54,8 @@ export function gatesBefore(
 /** P4. */
 export function cordoned(state: CampaignState, visit: Visit, result: ResultOf<'cordon'>, now: number): CampaignState {
   if (result.outcome === 'refused') return notMet(state, visit, result.message, now, 'CordonRefused');
-  if (result.outcome === 'stale') return into(state, visit, 'Gating', now);
-  return into(record(state, now, 'write', result.message), visit, 'Moving', now);
+  if (result.outcome === 'stale') return readAnew(state, visit, 'Gating', result.message, now);
+  return into(record(state, now, 'write', result.message), visit, 'Moving', now, { staleRounds: 0 });
 }
 
 /** P5. */

@@ -52,6 +52,7 @@ const visitSchema = z.strictObject({
   bootedAs: z.string().nullable(),
   hungSince: z.number().nullable(),
   uncordonedAt: z.number().nullable(),
+  staleRounds: z.number(),
   givingUp: z.strictObject({ reason: z.string(), message: z.string(), keepLock: z.boolean() }).nullable(),
   personNext: z.string().nullable(),
   stoppedFor: z.strictObject({ reason: z.string(), message: z.string() }).nullable(),

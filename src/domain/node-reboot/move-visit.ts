@@ -58,6 +58,23 @@ export function giveUp(
   return record({ ...state, visit: given }, now, 'outcome', `${reason}: ${message}`);
 }
 
+/** So often it is read anew because the last reading was too old for the write that rests on it. */
+const mostStaleRounds = 5;
+
+/** What was read before a write is read anew, unless that has come to nothing a few times: then reading takes too long. */
+export function readAnew(
+  state: CampaignState,
+  visit: Visit,
+  phase: 'Gating' | 'LastCheck',
+  message: string,
+  now: number,
+): CampaignState {
+  const rounds = visit.staleRounds + 1;
+  if (rounds < mostStaleRounds) return into(state, visit, phase, now, { staleRounds: rounds });
+  const why = `${message}, ${rounds} times one after the other: reading the gates takes too long, or the clocks of workers differ`;
+  return giveUp(state, visit, 'GatesTooSlow', why, now);
+}
+
 /** Only a person lets it go on. Lock and node stay as they are, and the person is told how to go on without Holdfast. */
 export function stop(state: CampaignState, visit: Visit, reason: string, message: string, now: number): CampaignState {
   // A step of its own, so that it is written to the lock and what comes late is not.

@@ -26,6 +26,8 @@ export interface Visit {
   /** Since when the node is known to hang; null where it does not. */
   readonly hungSince: number | null;
   readonly uncordonedAt: number | null;
+  /** How often the readings before a write were too old by the time of the write, one after the other. */
+  readonly staleRounds: number;
   /** Why the node is given back without a reboot; null where it is not. */
   readonly givingUp: GivingUp | null;
   /** Why a person is asked before any next node, whatever the spec says. */
@@ -97,6 +99,7 @@ export function newVisit(node: string, sentinel: string, kernel: string | null, 
     bootedAs: null,
     hungSince: null,
     uncordonedAt: null,
+    staleRounds: 0,
     givingUp: null,
     personNext: null,
     stoppedFor: null,

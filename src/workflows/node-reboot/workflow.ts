@@ -15,7 +15,7 @@ import { advanceCampaign } from '../../domain/node-reboot/advance-campaign.ts';
 import { applyAction, whyRefused } from '../../domain/node-reboot/apply-action.ts';
 import { approvalNotification, withOfferTold } from '../../domain/node-reboot/approval-notification.ts';
 import { approvalToVerify, decider } from '../../domain/node-reboot/apply-approval.ts';
-import { applyResult } from '../../domain/node-reboot/apply-result.ts';
+import { applyResult, stillCounts } from '../../domain/node-reboot/apply-result.ts';
 import { isInterruptedBy, type CampaignCommand } from '../../domain/node-reboot/command.ts';
 import { nodeRebootHistory } from '../../domain/node-reboot/history.ts';
 import type { CampaignResult } from '../../domain/node-reboot/result.ts';
@@ -168,7 +168,7 @@ export async function nodeRebootWorkflow(input: NodeRebootInput): Promise<void> 
       continue;
     }
     const result = await carryOut(command);
-    state = applyResult(state, result, Date.now());
+    if (stillCounts(state, command)) state = applyResult(state, result, Date.now());
   }
   await condition(quiet);
 }

@@ -1,7 +1,7 @@
 import { advanceCampaign, type Advanced } from '../../../src/domain/node-reboot/advance-campaign.ts';
 import { parseAction } from '../../../src/domain/node-reboot/actions.ts';
 import { applyAction } from '../../../src/domain/node-reboot/apply-action.ts';
-import { applyResult } from '../../../src/domain/node-reboot/apply-result.ts';
+import { applyResult, stillCounts } from '../../../src/domain/node-reboot/apply-result.ts';
 import { cordonMark, releaseLockByHand } from '../../../src/domain/node-reboot/by-hand.ts';
 import type { CampaignCommand } from '../../../src/domain/node-reboot/command.ts';
 import type { HolderRun } from '../../../src/domain/node-reboot/lock.ts';
@@ -309,9 +309,11 @@ class Simulation {
       return this.#count(command);
     }
     this.#count(campaign.work.command);
-    const next = campaign.work.activity.next();
+    const { command, activity } = campaign.work;
+    const next = activity.next();
     if (next.done !== true) return;
     campaign.work = null;
+    if (!stillCounts(campaign.state, command)) return;
     this.#note(campaign, next.value);
     const wasStopped = campaign.state.stopped !== null;
     campaign.state = this.decisions.apply(campaign.state, next.value, this.cluster.now);

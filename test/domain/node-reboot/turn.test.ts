@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fail, pass, read, unmeasured } from '../../../src/domain/core/verdict.ts';
+import { stillCounts } from '../../../src/domain/node-reboot/apply-result.ts';
+import { isInterruptedBy } from '../../../src/domain/node-reboot/command.ts';
 import { lockData } from '../../../src/domain/node-reboot/lock.ts';
 import type { CampaignResult } from '../../../src/domain/node-reboot/result.ts';
 import { visitPhases, type VisitPhase } from '../../../src/domain/node-reboot/visit.ts';
@@ -183,6 +185,70 @@ describe('the turn of a node', () => {
     campaign.act('retry');
     expect(campaign.next().do).toBe('releaseLock');
   });
+
+  test('gates that are too old each time it comes to the cordon are given up after five rounds, and a person is told', () => {
+    const campaign = new Campaign().at('Cordoning', { gatesAt: NOW });
+    for (let round = 1; round < 5; round++) {
+      expect(campaign.take({ of: 'cordon', outcome: 'stale', message: 'read too long ago' }).do).toBe('gatesBefore');
+      expect(campaign.take(gatesPass(campaign.now)).do).toBe('cordon');
+    }
+    expect(campaign.take({ of: 'cordon', outcome: 'stale', message: 'read too long ago' }).do).toBe('restore');
+    campaign.take({ of: 'restore', outcome: 'done', message: '' });
+    expect(campaign.pages()).toEqual(['GatesTooSlow']);
+  });
+
+  test('a last check that is too old each time it comes to the reboot is given up after five rounds, and the node given back', () => {
+    const campaign = new Campaign().at('Rebooting', { rebootAt: NOW, gatesAt: NOW });
+    for (let round = 1; round < 5; round++) {
+      expect(campaign.take({ of: 'reboot', outcome: 'stale', message: 'too old' }).do).toBe('lastCheck');
+      expect(campaign.take(lastPass(campaign.now)).do).toBe('reboot');
+    }
+    const last = campaign.take({ of: 'reboot', outcome: 'stale', message: 'too old' });
+    expect(last).toMatchObject({ do: 'restore', record: { visit: { rebootAt: null, givingUp: { keepLock: true } } } });
+  });
+
+  test('rounds before the cordon do not count for the reboot', () => {
+    const campaign = new Campaign().at('Cordoning', { gatesAt: NOW, staleRounds: 4 });
+    campaign.take({ of: 'cordon', outcome: 'cordoned', message: '' });
+    expect(campaign.state.visit?.staleRounds).toBe(0);
+  });
+
+  test('what comes of a step after a person has taken the node over does not count', () => {
+    const campaign = new Campaign().at('Returning', { rebootAt: NOW, hungSince: NOW });
+    const awaiting = campaign.next();
+    expect(stillCounts(campaign.state, awaiting)).toBe(true);
+    campaign.act('releaseLock', { node: 'n1' });
+    expect(stillCounts(campaign.state, awaiting)).toBe(false);
+    // What is about no node counts always.
+    expect(stillCounts(campaign.state, { do: 'look' })).toBe(true);
+  });
+
+  test.each(['Gating', 'Draining', 'LastCheck', 'Returning', 'Checking', 'Settling'] as const)(
+    'another spec is heard by what is under way in %s, and its time goes on',
+    (phase) => {
+      const campaign = new Campaign().at(phase, { rebootAt: NOW, bootedAs: 'b' });
+      const underWay = campaign.next();
+      campaign.now += MINUTE;
+      const wanted = { mode: 'Enforce', nodes: ['n1', 'n2', 'n3'], kernelFloor: '6.13', settleDeadline: '9h' };
+      expect(campaign.act('applySpec', { spec: wanted })).toContain('new spec');
+      const due = campaign.next();
+      expect(due.do).toBe(underWay.do);
+      expect(stillCounts(campaign.state, underWay)).toBe(false);
+      expect(campaign.state.visit?.since).toBe(NOW);
+      if (phase !== 'Gating' && phase !== 'LastCheck') expect(isInterruptedBy(underWay, due)).toBe(true);
+    },
+  );
+
+  test.each(['Cordoning', 'Moving', 'Rebooting', 'Uncordoning'] as const)(
+    'another spec repeats no write: what comes of %s counts',
+    (phase) => {
+      const campaign = new Campaign().at(phase, { rebootAt: phase === 'Moving' ? null : NOW, bootedAs: 'b' });
+      const underWay = campaign.next();
+      const wanted = { mode: 'Enforce', nodes: ['n1', 'n2', 'n3'], kernelFloor: '6.13', settleDeadline: '9h' };
+      expect(campaign.act('applySpec', { spec: wanted })).toContain('new spec');
+      expect(stillCounts(campaign.state, underWay)).toBe(true);
+    },
+  );
 
   test('a lock that was lost is not written to', () => {
     const campaign = new Campaign().at('Checking', { rebootAt: NOW });
