@@ -15,6 +15,7 @@ import { readDaemons } from './incumbents.ts';
 import { readLock } from './lock.ts';
 import { readNodes, type NodeObject } from './nodes.ts';
 import type { AwaitChange, CampaignInput } from './port.ts';
+import { removeLeftPods } from './remove-host-pods.ts';
 import { readHost } from './read-host.ts';
 import { askSideBySide } from './side-by-side.ts';
 
@@ -50,6 +51,7 @@ export async function observeCampaign(
   // What an earlier run has left is gone on with, whatever any host wants.
   const isLeft = holder?.campaign === name && holderRun === 'ended';
   const sentinels = isLeft ? {} : await readSentinels(dependencies, port, nodes, order, signal);
+  if (!isLeft) await removeLeftPods(port, clock, signal);
   const seen = { at, nodes, order, sentinels, lock, holderRun, ...daemons, gates: [] };
   if (isLeft) return seen;
   const next = selectNode(spec, seen, done);

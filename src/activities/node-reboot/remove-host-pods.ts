@@ -22,15 +22,31 @@ export async function removeHostPods(
   const seen = await readNode(port, node, signal);
   if (seen.kind === 'unmeasured') return;
   const stays = rebootPodName(node, seen.value.node.bootId);
+  await removeWhere(port, clock, signal, ({ metadata, spec }) => spec?.nodeName === node && metadata.name !== stays);
+}
+
+/**
+ * Removes the pods with which a worker that has died had asked any host. A campaign in Shadow has no turns at whose end it
+ * would be done.
+ */
+export function removeLeftPods(port: KubernetesPort, clock: () => number, signal: AbortSignal): Promise<void> {
+  return removeWhere(port, clock, signal, () => false);
+}
+
+/** @param isOver which pods that told a boot to end are to go, beside those that a dead worker has left */
+async function removeWhere(
+  port: KubernetesPort,
+  clock: () => number,
+  signal: AbortSignal,
+  isOver: (rebootPod: PodObject) => boolean,
+): Promise<void> {
   const { namespace, label, value } = hostPods;
   const query = { apiVersion: 'v1', kind: 'Pod', namespace, labelSelector: `${label}=${value}` };
   const found = await port.list<PodObject>(query, { signal });
   if (found.kind === 'unmeasured') return;
-  for (const { metadata, spec } of found.value.items) {
-    const { name, creationTimestamp = '' } = metadata;
-    const ended = isRebootPod(name)
-      ? spec?.nodeName === node && name !== stays
-      : clock() - Date.parse(creationTimestamp) > leftAfterMs;
+  for (const pod of found.value.items) {
+    const { name, creationTimestamp = '' } = pod.metadata;
+    const ended = isRebootPod(name) ? isOver(pod) : clock() - Date.parse(creationTimestamp) > leftAfterMs;
     if (ended) await removeHostPod(port, name);
     signal.throwIfAborted();
   }

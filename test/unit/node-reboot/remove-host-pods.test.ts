@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createKubernetes } from '../../../src/activities/kubernetes/create.ts';
 import type { KubernetesClient } from '../../../src/activities/kubernetes/port.ts';
 import { rebootPodName } from '../../../src/activities/node-reboot/reboot.ts';
-import { removeHostPods } from '../../../src/activities/node-reboot/remove-host-pods.ts';
+import { removeHostPods, removeLeftPods } from '../../../src/activities/node-reboot/remove-host-pods.ts';
 import { hostPods } from '../../../src/domain/node-reboot/pod.ts';
 import { startApiServer, type ApiServerDouble } from '../../doubles/api-server.ts';
 
@@ -62,6 +62,17 @@ test('a pod that asks a host stays until only a worker that died can have left i
   expect(await names()).toEqual(['host-facts-1']);
   await removeHostPods(port, 'n1', () => at + 6 * 60_000, signal);
   expect(await names()).toEqual([]);
+});
+
+test('a campaign that only looks removes what a dead worker has left, and nothing that told a boot to end', async () => {
+  await pod('host-facts-1', 'n2');
+  await pod(ended, 'n1');
+  const made = await port.get({ apiVersion: 'v1', kind: 'Pod', namespace: hostPods.namespace, name: 'host-facts-1' });
+  const at = made.kind === 'read' ? Date.parse(made.value.metadata.creationTimestamp ?? '') : NaN;
+  await removeLeftPods(port, () => at + 4 * 60_000, signal);
+  expect(await names()).toEqual(['host-facts-1', ended].sort());
+  await removeLeftPods(port, () => at + 6 * 60_000, signal);
+  expect(await names()).toEqual([ended]);
 });
 
 test('nothing goes where it is not known which boot runs', async () => {

@@ -42,10 +42,13 @@ test('the hosts of a campaign are asked side by side', async () => {
   };
   const report = '--holdfast-- boot\n0123abcd\n--holdfast-- end\n';
   const terminated = { status: { containerStatuses: [{ state: { terminated: { exitCode: 0, message: report } } }] } };
+  const left = { name: 'host-facts-left', creationTimestamp: '2026-01-01T00:00:00Z' };
+  const deleted: string[] = [];
   let atOnce = 0;
   let most = 0;
   const port = {
-    list: () => {
+    list: ({ kind }: { readonly kind: string }) => {
+      if (kind === 'Pod') return Promise.resolve(read({ items: [{ metadata: left }], resourceVersion: '1' }));
       const items = names.map((name) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name }, status }));
       return Promise.resolve(read({ items, resourceVersion: '1' }));
     },
@@ -54,7 +57,8 @@ test('the hosts of a campaign are asked side by side', async () => {
       most = Math.max(most, ++atOnce);
       return Promise.resolve({ kind: 'written' });
     },
-    delete: () => {
+    delete: ({ name }: { readonly name: string }) => {
+      deleted.push(name);
       atOnce -= 1;
       return Promise.resolve({ kind: 'written' });
     },
@@ -70,4 +74,6 @@ test('the hosts of a campaign are asked side by side', async () => {
   const seen = await observeCampaign(dependencies, input, new AbortController().signal);
   expect(seen.sentinels).toEqual(Object.fromEntries(names.map((name) => [name, read(null)])));
   expect(most).toBe(8);
+  // And what a worker that died had asked with is gone.
+  expect(deleted).toContain('host-facts-left');
 });
