@@ -76,14 +76,24 @@ export async function holderRun(client: Pick<Client, 'workflow'>, campaign: stri
   // Temporal refuses what does not look like one, which is no answer; anybody may have written it into the lock.
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(run)) return 'unknown';
   const id = nodeRebootId(campaign);
+  const first = await described(client, id, run);
+  if (first !== null && first.status.name !== 'CONTINUED_AS_NEW') {
+    return first.status.name === 'RUNNING' ? 'running' : 'ended';
+  }
+  const newest = await described(client, id);
+  if (newest?.raw.workflowExecutionInfo?.firstRunId === run) {
+    return newest.status.name === 'RUNNING' ? 'running' : 'ended';
+  }
+  // Temporal forgets a run when its retention is over, though its chain may go on for years.
+  return first === null ? 'unknown' : 'ended';
+}
+
+/** A run of a workflow, the newest where none is named; null where Temporal knows none. */
+async function described(client: Pick<Client, 'workflow'>, id: string, run?: string) {
   try {
-    const { status } = await client.workflow.getHandle(id, run).describe();
-    if (status.name !== 'CONTINUED_AS_NEW') return status.name === 'RUNNING' ? 'running' : 'ended';
-    const newest = await client.workflow.getHandle(id).describe();
-    const ofThisChain = newest.raw.workflowExecutionInfo?.firstRunId === run;
-    return ofThisChain && newest.status.name === 'RUNNING' ? 'running' : 'ended';
+    return await client.workflow.getHandle(id, run).describe();
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'unknown';
+    if (error instanceof WorkflowNotFoundError) return null;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { actionNames } from '../../src/domain/node-reboot/actions.ts';
-import { cordonMark, releaseLockByHand } from '../../src/domain/node-reboot/by-hand.ts';
+import { cordonMark, readLockByHand, releaseLockByHand } from '../../src/domain/node-reboot/by-hand.ts';
 import { gatesSchema } from '../../src/domain/node-reboot/gates-spec.ts';
 import { campaignPhases } from '../../src/domain/node-reboot/status.ts';
 
@@ -57,6 +57,7 @@ describe('the runbook of reboots', () => {
 
   test('has the commands of the lock as the lock itself has them', () => {
     expect(runbook).toContain(releaseLockByHand);
+    expect(runbook).toContain(readLockByHand);
     expect(runbook).toContain(`kubectl annotate node NODE ${cordonMark}-`);
   });
 });

@@ -66,7 +66,9 @@ function force(state: CampaignState, action: ActionOf<'force'>, now: number): Ac
     return refused(`no gate "${gate}" was read; there are ${names.length === 0 ? 'none yet' : names.join(', ')}`);
   }
   const override = { gate, node, by, reason, at: now, expiresAt: now + action.for, usedFor: null };
-  const others = state.overrides.filter((one) => one.usedFor !== null || one.gate !== gate || one.node !== node);
+  const others = state.overrides.filter(
+    (one) => one.usedFor !== null || (now < one.expiresAt && (one.gate !== gate || one.node !== node)),
+  );
   return accepted(
     { ...state, overrides: [...others, override], notBefore: null },
     `sets gate ${gate} aside for node ${node}, once and for ${formatDuration(action.for)} at most`,

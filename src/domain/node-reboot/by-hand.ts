@@ -9,6 +9,9 @@ export const lastVisitMark = 'holdfast.dev/last-visit';
 /** The namespace and the name of the lock in every cluster. */
 export const lockName = { namespace: 'holdfast', name: 'node-reboot-lock' } as const;
 
+/** Shows how a person goes on. */
+export const readLockByHand = `kubectl -n ${lockName.namespace} get configmap ${lockName.name} -o jsonpath='{.data.undo}{"\\n"}'`;
+
 /** Gives the lock back by hand. */
 export const releaseLockByHand = `kubectl -n ${lockName.namespace} patch configmap ${lockName.name} --type=merge -p '{"data":null}'`;
 

@@ -22,10 +22,13 @@ export function released(
   result: ResultOf<'releaseLock'>,
   now: number,
 ): CampaignState {
-  const { givingUp, personNext, node } = visit;
+  const { givingUp, node } = visit;
+  // Who was to be asked before this node is to be asked before the next one still, where this one was not rebooted.
+  const personNext = visit.personNext ?? (givingUp === null ? null : state.personNext);
+  const overrides = state.overrides.filter(({ usedFor }) => usedFor !== visit.startedAt);
   const how = givingUp === null ? 'was rebooted' : `was given back: ${givingUp.message}`;
   const ended = record(
-    { ...state, visit: null, holds: false, observation: null, personNext },
+    { ...state, visit: null, holds: false, observation: null, personNext, overrides },
     now,
     'outcome',
     `node ${node} ${how}; ${result.message}`,
@@ -45,5 +48,6 @@ function heldBy(node: string, { reason, message }: GivingUp): Waiting {
 /** The lock is not ours any more: whoever took it decides now, and nothing more is done to the node. */
 export function lockLost(state: CampaignState, visit: Visit, message: string, now: number): CampaignState {
   const text = `${message}. Nothing more is done to node ${visit.node}, which was in phase ${visit.phase}`;
-  return { ...stop({ ...state, holds: false }, visit, 'LockLost', text, now), visit: null };
+  const personNext = visit.personNext ?? state.personNext;
+  return { ...stop({ ...state, holds: false, personNext }, visit, 'LockLost', text, now), visit: null };
 }

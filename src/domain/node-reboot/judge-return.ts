@@ -7,6 +7,9 @@ export type ReturnJudgement =
   | { readonly kind: 'hung' | 'didNothing'; readonly message: string }
   | { readonly kind: 'waiting'; readonly message: string };
 
+/** Within so long a kubelet has written the status of its node: every 5 minutes, and up to half as long again. */
+const statusMs = 10 * 60_000;
+
 /**
  * Judges one look at a node that was told to reboot. It is back when its boot id is another one and the kubelet has written
  * that it is Ready since: a node that is off keeps showing Ready for a while, and a fast one never shows that it was not.
@@ -25,6 +28,10 @@ export function judgeReturn(node: NodeReading, visit: Visit, deadline: number, n
       kind: 'didNothing',
       message: `the reboot did nothing: node ${name} is Ready and runs the same boot ${bootId} as before`,
     };
+  }
+  // As long as the control plane shows it as Ready it is heard of, and the next status of the old boot is on its way.
+  if (!rebooted && ready && hungSince === null && now >= deadline && now < rebootAt + statusMs) {
+    return { kind: 'waiting', message: `node ${name} is shown as Ready, and has written nothing since it was told` };
   }
   const since = new Date(rebootAt).toISOString();
   if (now < deadline || hungSince !== null)

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { unmeasured, type Reading } from '../core/verdict.ts';
 import { visitPhases, type Visit } from './visit.ts';
-import { handCommands } from './by-hand.ts';
+import { handCommands, readLockByHand } from './by-hand.ts';
 
 /**
  * The one lock of a cluster: a ConfigMap that stands there whether it is held or not, so that a missing one is no free one.
@@ -59,16 +59,32 @@ const visitSchema = z.strictObject({
 });
 
 /** What the ConfigMap's `data` holds: lines for people, and the visit for whoever takes it over. */
-export function lockData({ campaign, run, visit, reason }: LockRecord): Record<string, string> {
+export function lockData({ campaign, run, visit: full, reason }: LockRecord): Record<string, string> {
+  const visit = bounded(full);
   return {
     campaign,
     node: visit.node,
     phase: visit.phase,
     since: new Date(visit.since).toISOString(),
     run,
-    reason,
+    reason: clip(reason),
     undo: handCommands(visit).join('\n'),
     visit: JSON.stringify(visit),
+  };
+}
+
+/** An object of more than a megabyte is not taken, and a message may name each volume of a cluster. */
+function clip(text: string): string {
+  return text.length <= 2_000 ? text : `${text.slice(0, 2_000)} …`;
+}
+
+function bounded(visit: Visit): Visit {
+  const { givingUp, stoppedFor, personNext } = visit;
+  return {
+    ...visit,
+    givingUp: givingUp === null ? null : { ...givingUp, message: clip(givingUp.message) },
+    stoppedFor: stoppedFor === null ? null : { ...stoppedFor, message: clip(stoppedFor.message) },
+    personNext: personNext === null ? null : clip(personNext),
   };
 }
 
@@ -108,15 +124,18 @@ export function lockStanding(
 ): LockStanding {
   if (holder === null) return { kind: 'free' };
   const named = `campaign ${holder.campaign}, which is at ${holder.visit.node} (${holder.visit.phase})`;
+  const byHand = `it says itself how a person goes on: ${readLockByHand}`;
   if (holder.campaign !== us.campaign) {
-    return { kind: 'foreign', holder: holder.campaign, message: `the lock is held by ${named}` };
+    const why =
+      holderRun === 'running' ? '' : `, and nothing is known to work on it: apply that campaign anew, or ${byHand}`;
+    return { kind: 'foreign', holder: holder.campaign, message: `the lock is held by ${named}${why}` };
   }
   if (holder.run === us.run) return { kind: 'ours', record: holder };
   if (holderRun === 'ended') return { kind: 'left', record: holder };
   const why =
     holderRun === 'running'
       ? 'another run of it is at work'
-      : 'this Temporal knows no such run: another server may have a campaign of this name';
+      : `this Temporal knows no such run: another server may have a campaign of this name, or this one has forgotten it, since its retention is over. Where no other has, ${byHand}`;
   return { kind: 'foreign', holder: holder.campaign, message: `the lock is held by ${named}, and ${why}` };
 }
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { read } from '../../../src/domain/core/verdict.ts';
-import { handCommands, releaseLockByHand } from '../../../src/domain/node-reboot/by-hand.ts';
+import { handCommands, readLockByHand, releaseLockByHand } from '../../../src/domain/node-reboot/by-hand.ts';
 import {
   lockData,
   lockStanding,
   mayTakeLock,
   mayWriteLock,
   parseLock,
+  type HolderRun,
   type LockRecord,
 } from '../../../src/domain/node-reboot/lock.ts';
 import { inPhase, newVisit, visitPhases } from '../../../src/domain/node-reboot/visit.ts';
@@ -28,6 +29,23 @@ describe('what the lock says', () => {
   test('is read back as it was written where it says why it stopped', () => {
     const stopped = { ...visit, stoppedFor: { reason: 'MemoryLost', message: '16 %' } };
     expect(parseLock('l', lockData({ ...blue, visit: stopped }), '7')).toEqual(read(held({ ...blue, visit: stopped })));
+  });
+
+  test('stays well below what an API server takes, however much there is to say', () => {
+    const message = 'volume pvc-1 is degraded; '.repeat(100_000);
+    const data = lockData({
+      ...blue,
+      reason: message,
+      visit: {
+        ...visit,
+        phase: 'Checking',
+        givingUp: { reason: 'LastCheckFailed', message, keepLock: true },
+        stoppedFor: { reason: 'NotSettled', message },
+        personNext: message,
+      },
+    });
+    expect(JSON.stringify(data).length).toBeLessThan(20_000);
+    expect(parseLock('l', data, '7').kind).toBe('read');
   });
 
   test('names campaign, node, phase, since, run, reason and the way back, for people', () => {
@@ -77,6 +95,19 @@ describe('whose lock it is', () => {
     expect(lockStanding(held(blue), { campaign: 'green', run: 'run-3' }, 'ended').kind).toBe('foreign');
     expect(lockStanding(held(blue), blue, 'running').kind).toBe('ours');
     expect(lockStanding(held(null), us, 'unknown').kind).toBe('free');
+  });
+
+  test('NR-89 a lock of which nobody knows whether anybody works on it is left alone, and the message says how a person goes on', () => {
+    const message = (us: string, holderRun: HolderRun) => {
+      const standing = lockStanding(held(blue), { campaign: us, run: 'run-2' }, holderRun);
+      return standing.kind === 'foreign' ? standing.message : standing.kind;
+    };
+    expect(message('blue', 'unknown')).toContain(readLockByHand);
+    expect(message('green', 'ended')).toContain(readLockByHand);
+    expect(message('green', 'unknown')).toContain(readLockByHand);
+    // Somebody works on it.
+    expect(message('green', 'running')).not.toContain('kubectl');
+    expect(message('blue', 'running')).not.toContain('kubectl');
   });
 
   test('NR-11 two that race: the second is refused, also where it read a free lock', () => {

@@ -40,6 +40,17 @@ describe('whether a node has come back', () => {
     expect(judgeReturn(ready, visit, deadline, deadline - 1).kind).toBe('waiting');
   });
 
+  test('NR-90 a node that is Ready on its old boot is not said to hang before its kubelet must have written again', () => {
+    const short = NOW + 3 * MINUTE;
+    const shown = node('n1', { ready: true, heartbeatAt: NOW - MINUTE });
+    expect(judgeReturn(shown, visit, short, short).kind).toBe('waiting');
+    expect(judgeReturn({ ...shown, heartbeatAt: NOW + 4 * MINUTE }, visit, short, NOW + 4 * MINUTE).kind).toBe(
+      'didNothing',
+    );
+    expect(judgeReturn({ ...shown, ready: false }, visit, short, short).kind).toBe('hung');
+    expect(judgeReturn(shown, visit, short, NOW + 10 * MINUTE).kind).toBe('hung');
+  });
+
   test('a node that is off and still shows Ready does not count as one that is', () => {
     const stale = node('n1', { ready: true, heartbeatAt: NOW - 1 });
     expect(judgeReturn(stale, visit, deadline, deadline).kind).toBe('hung');

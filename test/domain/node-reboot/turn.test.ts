@@ -250,6 +250,31 @@ describe('the turn of a node', () => {
     },
   );
 
+  test('who was to be asked before a node that was given back is asked before the next one too', () => {
+    const campaign = new Campaign({ approval: 'None' }).at('Releasing', {
+      givingUp: { reason: 'SentinelGone', message: 'no', keepLock: false },
+    });
+    campaign.state = { ...campaign.state, personNext: 'node n3 came back late' };
+    campaign.take({ of: 'releaseLock', message: '' });
+    expect(campaign.state.personNext).toBe('node n3 came back late');
+    campaign.now += MINUTE;
+    expect(campaign.sees({ ...observation(['n2']), at: campaign.now })).toMatchObject({ for: { kind: 'approval' } });
+    // A node that was rebooted after a yes has used it up.
+    const done = new Campaign({ approval: 'None' }).at('Releasing');
+    done.state = { ...done.state, personNext: 'node n3 came back late' };
+    done.take({ of: 'releaseLock', message: '' });
+    expect(done.state.personNext).toBeNull();
+  });
+
+  test('what was set aside for a turn is gone with it', () => {
+    const campaign = new Campaign().at('Releasing');
+    const one = { gate: 'dns', node: 'n1', by: 'ana', reason: 'one replica', at: NOW, expiresAt: NOW + HOUR };
+    const unused = { ...one, node: 'n2', usedFor: null };
+    campaign.state = { ...campaign.state, overrides: [{ ...one, usedFor: NOW }, unused] };
+    campaign.take({ of: 'releaseLock', message: '' });
+    expect(campaign.state.overrides).toEqual([unused]);
+  });
+
   test('a lock that was lost is not written to', () => {
     const campaign = new Campaign().at('Checking', { rebootAt: NOW });
     campaign.take({ of: 'lockLost', message: 'somebody has released the lock' });

@@ -57,6 +57,15 @@ describe('the run that a lock names', () => {
     expect(await continued('RUNNING', 'another')).toBe('ended');
   });
 
+  test('that Temporal has forgotten is that of its chain, as long as any run of it is known', async () => {
+    const forgotten = (status: string, firstRunId: string) =>
+      holderRun(temporal(null, { status, firstRunId }), 'a', run);
+    expect(await forgotten('RUNNING', run)).toBe('running');
+    expect(await forgotten('TERMINATED', run)).toBe('ended');
+    // It may be the run of another server.
+    expect(await forgotten('RUNNING', 'another')).toBe('unknown');
+  });
+
   test('is asked for only where it looks like one: Temporal refuses others, which is no answer', async () => {
     expect(await holderRun(temporal('RUNNING'), 'a', 'run-1')).toBe('unknown');
   });
