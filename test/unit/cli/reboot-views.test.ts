@@ -238,7 +238,7 @@ describe('a plan of reboots', () => {
       },
       resourceVersion: '7',
     });
-    const plan = planOf(['n1'], {}, {}, observation(['n1'], { lock }));
+    const plan = planOf(['n1'], {}, {}, observation(['n1'], { lock, holderRun: 'running' }));
     expect(plan.held).toEqual(['the lock is held by campaign workers, which is at n1 (Draining)']);
     expect(campaignPlanExitCode(plan)).toBe(1);
   });
