@@ -85,7 +85,10 @@ describe('a node that comes back otherwise than it was to', () => {
     expect(await cordoned('n1')).toBe(true);
     expect(await stage.lock()).toMatchObject({ node: 'n1' });
     expect(hosts.asked('n2')).toBe(0);
-    expect((await stage.lock())['undo']).toContain(releaseLockByHand);
+    await waitFor('the lock says why', async () => (await stage.lock())['reason']?.startsWith(what) === true);
+    const { undo } = await stage.lock();
+    expect(undo).toContain(releaseLockByHand);
+    expect(undo).toContain(what);
     return at;
   };
   const told = (name: string) => hosts.asked(name);

@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { KubernetesPort } from '../../../src/activities/kubernetes/port.ts';
 import { observeCampaign } from '../../../src/activities/node-reboot/observe.ts';
 import { askSideBySide } from '../../../src/activities/node-reboot/side-by-side.ts';
 import { read, unmeasured, type Reading } from '../../../src/domain/core/verdict.ts';
 import { MINUTE, NOW, spec } from '../../domain/node-reboot/world.ts';
+
+afterEach(() => vi.useRealTimers());
 
 test('hosts that take a minute each to say nothing are asked for four minutes, and the rest is told not to have been', async () => {
   let now = NOW;
@@ -71,7 +73,10 @@ test('the hosts of a campaign are asked side by side', async () => {
     holderRun: () => Promise.resolve('unknown' as const),
   };
   const input = { name: 'all', spec: spec({ nodes: names }), done: {} };
-  const seen = await observeCampaign(dependencies, input, new AbortController().signal);
+  vi.useFakeTimers();
+  const observing = observeCampaign(dependencies, input, new AbortController().signal);
+  await vi.advanceTimersByTimeAsync(1_000);
+  const seen = await observing;
   expect(seen.sentinels).toEqual(Object.fromEntries(names.map((name) => [name, read(null)])));
   expect(most).toBe(8);
   // And what a worker that died had asked with is gone.
