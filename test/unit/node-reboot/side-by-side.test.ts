@@ -42,7 +42,7 @@ test('the hosts of a campaign are asked side by side', async () => {
     capacity: { memory: '16Gi' },
     conditions: [{ type: 'Ready', status: 'True' }],
   };
-  const report = '--holdfast-- boot\n0123abcd\n--holdfast-- end\n';
+  const report = '--holdfast-- begin\n--holdfast-- boot\n0123abcd\n--holdfast-- end\n';
   const terminated = { status: { containerStatuses: [{ state: { terminated: { exitCode: 0, message: report } } }] } };
   const left = { name: 'host-facts-left', creationTimestamp: '2026-01-01T00:00:00Z' };
   const deleted: string[] = [];
