@@ -13,6 +13,7 @@ import { holdLock, releaseLock, takeLock } from './lock.ts';
 import { lastCheck } from './last-check.ts';
 import { movePrimaries, type MoveProgress } from './move-primaries.ts';
 import { readNode } from './nodes.ts';
+import { noteStop } from './note-stop.ts';
 import { awaitCampaignChange, observeCampaign } from './observe.ts';
 import type { NodeRebootActivities, StepInput } from './port.ts';
 import { removeHostPods } from './remove-host-pods.ts';
@@ -103,8 +104,13 @@ export function createNodeRebootActivities(dependencies: NodeRebootDependencies)
     settle: (input) => underLock('settle', input, (port, context) => settle(dependencies, port, input, clock, context)),
     restoreNode: (input) =>
       underLock('restoreNode', input, (port, { signal }) => uncordon(port, 'restore', input.record, signal)),
-    noteStop: (input) =>
-      underLock('noteStop', input, (): Promise<ResultOf<'noteStop'>> => Promise.resolve({ of: 'noteStop' })),
+    noteStop: ({ spec, record, deadline }) =>
+      atBoundary('noteStop', () =>
+        waiting(({ signal }) => {
+          const port = clusterOf(dependencies, spec.cluster);
+          return isUnmeasured(port) ? Promise.resolve(lost(port)) : noteStop(port, record, deadline, clock, signal);
+        }),
+      ),
     releaseLock: ({ spec, record }) =>
       atBoundary('releaseLock', () =>
         waiting(async ({ signal }) => {

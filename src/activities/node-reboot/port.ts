@@ -41,7 +41,7 @@ export interface NodeRebootActivities {
   settle(input: StepInput): Promise<ResultOf<'settle' | 'lockLost'>>;
   /** Gives a node back that was not rebooted, as it was found. */
   restoreNode(input: StepInput): Promise<ResultOf<'restore' | 'lockLost'>>;
-  /** Writes to the lock that a turn stopped, and why. */
+  /** Writes to the lock that a turn stopped, and why; not written where the API server is away until the deadline. */
   noteStop(input: StepInput): Promise<ResultOf<'noteStop' | 'lockLost'>>;
   releaseLock(input: StepInput): Promise<ResultOf<'releaseLock' | 'lockLost'>>;
 }

@@ -61,7 +61,8 @@ function ofVisit(state: CampaignState, visit: Visit, result: VisitResult, now: n
     case 'restore':
       return restored(state, visit, result, now);
     case 'noteStop':
-      return state.stopped === null ? state : { ...state, stopped: { ...state.stopped, inLock: true } };
+      if (state.stopped === null) return state;
+      return { ...state, stopped: { ...state.stopped, inLock: result.written ? 'yes' : 'tried' } };
     case 'releaseLock':
       return released(state, visit, result, now);
     case 'lockLost':

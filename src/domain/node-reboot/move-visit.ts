@@ -80,7 +80,7 @@ export function stop(state: CampaignState, visit: Visit, reason: string, message
   // A step of its own, so that it is written to the lock and what comes late is not.
   const halted = { ...visit, step: visit.step + 1, stoppedFor: { reason, message } };
   const stopped = record(
-    { ...state, visit: halted, stopped: { reason, message, at: now, inLock: false } },
+    { ...state, visit: halted, stopped: { reason, message, at: now, inLock: 'not yet' } },
     now,
     'outcome',
     `${reason}: ${message}`,

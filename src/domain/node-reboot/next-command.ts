@@ -14,18 +14,28 @@ export const freshMs = 60_000;
  */
 export function nextCommand(state: CampaignState, now: number): CampaignCommand {
   const page = state.pages[0];
-  // Before anybody is told: whoever has nothing but the lock is to find there that it stopped, and why.
-  if (state.stopped?.inLock === false && state.visit !== null && state.holds) {
-    return { do: 'noteStop', record: lockRecord(state, state.visit), deadline: Number.MAX_SAFE_INTEGER };
-  }
+  const note = noteStop(state);
+  // Before anybody is told, where the API server answers: whoever has nothing but the lock is to find there why it stopped.
+  if (note !== null && state.stopped?.inLock === 'not yet') return note;
   // A node that hangs is watched on: its lock says so, and it may come back before anybody takes the page.
   if (page !== undefined && !isHanging(state)) return { do: 'page', page };
+  if (note !== null) return note;
   if (state.stopped !== null) return waitFor({ kind: 'person', ...state.stopped }, now);
   if (state.visit !== null) return visitCommand(state, state.visit, now);
   if (state.cancel !== null) return { do: 'done' };
   if (state.spec.suspend || state.paused !== null) return waitFor({ kind: 'resume' }, now);
   if (state.observation === null) return { do: 'look' };
   return startOrWait(state, now);
+}
+
+/** Who is to be told of a stop waits so long for the lock to say it. */
+const noteFirstMs = 20_000;
+
+function noteStop(state: CampaignState): CampaignCommand | null {
+  const { stopped, visit, holds } = state;
+  if (stopped === null || visit === null || !holds || stopped.inLock === 'yes') return null;
+  const deadline = stopped.inLock === 'tried' ? Number.MAX_SAFE_INTEGER : stopped.at + noteFirstMs;
+  return { do: 'noteStop', record: lockRecord(state, visit), deadline };
 }
 
 function isHanging({ visit, stopped }: CampaignState): boolean {

@@ -44,7 +44,7 @@ export type VisitResult =
   | { readonly of: 'settle'; readonly verdict: Verdict }
   | { readonly of: 'restore'; readonly outcome: 'done' | 'refused'; readonly message: string }
   /** The lock says that it stopped, and why. */
-  | { readonly of: 'noteStop' }
+  | { readonly of: 'noteStop'; readonly written: boolean }
   | { readonly of: 'releaseLock'; readonly message: string }
   /** The lock is not ours any more: nothing was done. */
   | { readonly of: 'lockLost'; readonly message: string };

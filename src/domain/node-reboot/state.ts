@@ -60,8 +60,8 @@ export interface Stopped {
   readonly message: string;
   /** Epoch milliseconds. */
   readonly at: number;
-  /** True once the lock says so too. */
-  readonly inLock: boolean;
+  /** Whether the lock says so too: it was not tried yet, was tried in vain for a while, or does. */
+  readonly inLock: 'not yet' | 'tried' | 'yes';
 }
 
 /** A person's yes: to one node as it was offered, or to all that the campaign had to do then. */

@@ -231,7 +231,7 @@ function* onNode(around: Surroundings, command: OnNode): Activity {
       return { of, outcome: 'done', message: 'it is as it was' };
     }
     case 'noteStop':
-      return { of: 'noteStop' };
+      return { of: 'noteStop', written: true };
     case 'settle': {
       const seen = nodesGate(read(cluster.readNodes()), visit.node, 'after', cluster.now).verdict;
       yield;

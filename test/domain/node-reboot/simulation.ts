@@ -444,7 +444,7 @@ class Simulation {
 
   /** Whoever finds nothing but the lock reads why it stopped, and does not put a node to work that failed. */
   #checkStop({ state: { stopped, visit }, ended }: Campaign): void {
-    if (ended || stopped?.inLock !== true || visit === null) return;
+    if (ended || stopped?.inLock !== 'yes' || visit === null) return;
     const { reason = '', undo = '' } = this.cluster.lock ?? {};
     const isOutStill = undo.includes(`${cordonMark}-`);
     if (!reason.includes(stopped.reason) || (isOutStill && !undo.includes(stopped.reason))) {

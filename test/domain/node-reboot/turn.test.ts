@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { fail, pass, read, unmeasured } from '../../../src/domain/core/verdict.ts';
-import { stillCounts } from '../../../src/domain/node-reboot/apply-result.ts';
+import { applyResult, stillCounts } from '../../../src/domain/node-reboot/apply-result.ts';
 import { isInterruptedBy } from '../../../src/domain/node-reboot/command.ts';
 import { lockData } from '../../../src/domain/node-reboot/lock.ts';
+import { nextCommand } from '../../../src/domain/node-reboot/next-command.ts';
 import type { CampaignResult } from '../../../src/domain/node-reboot/result.ts';
 import { visitPhases, type VisitPhase } from '../../../src/domain/node-reboot/visit.ts';
 import { before, Campaign, HOUR, kernelWish, MINUTE, node, NOW, observation } from './world.ts';
@@ -160,6 +161,19 @@ describe('the turn of a node', () => {
     campaign.act('retry');
     expect(campaign.next()).toMatchObject({ record: { visit: { stoppedFor: null } } });
     expect(campaign.noted).toHaveLength(1);
+  });
+
+  test('people are told of a stop also where the lock cannot be written, and the lock hears of it later', () => {
+    const { state, now } = new Campaign().at('Checking', { rebootAt: NOW, bootedAs: 'n1-boot-2' });
+    const verdict = fail('MemoryLost', 'n1 has 16 % of its memory');
+    const stopped = applyResult(state, { of: 'checkNode', verdict, kernel: '6.14' }, now);
+    expect(nextCommand(stopped, now)).toMatchObject({ do: 'noteStop', deadline: now + 20_000 });
+    const inVain = applyResult(stopped, { of: 'noteStop', written: false }, now);
+    expect(nextCommand(inVain, now)).toMatchObject({ do: 'page', page: { what: 'MemoryLost' } });
+    const told = { ...inVain, pages: [] };
+    expect(nextCommand(told, now)).toMatchObject({ do: 'noteStop', deadline: Number.MAX_SAFE_INTEGER });
+    const written = applyResult(told, { of: 'noteStop', written: true }, now);
+    expect(nextCommand(written, now)).toMatchObject({ do: 'wait', for: { kind: 'person', reason: 'MemoryLost' } });
   });
 
   test('a lock that is kept after a node was given back says that it was, and why', () => {

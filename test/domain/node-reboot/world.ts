@@ -85,7 +85,7 @@ export class Campaign {
     if (command.do !== 'noteStop') return command;
     // The lock hears of a stop at once, and what is asked for is what comes then.
     this.noted.push(command.record);
-    return this.take({ of: 'noteStop' });
+    return this.take({ of: 'noteStop', written: true });
   }
 
   take(result: CampaignResult): CampaignCommand {

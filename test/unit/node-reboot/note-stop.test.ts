@@ -6,7 +6,7 @@ import { createNodeRebootActivities } from '../../../src/activities/node-reboot/
 import { cordonMark, lockName } from '../../../src/domain/node-reboot/by-hand.ts';
 import { lockData } from '../../../src/domain/node-reboot/lock.ts';
 import { startApiServer, type ApiServerDouble } from '../../doubles/api-server.ts';
-import { Campaign, NOW } from '../../domain/node-reboot/world.ts';
+import { Campaign, NOW, spec } from '../../domain/node-reboot/world.ts';
 
 let server: ApiServerDouble;
 let port: KubernetesClient;
@@ -22,24 +22,31 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** What the lock says after a node has failed its checks. @param held what it said before */
-async function noted(held: (checking: Record<string, string>) => Record<string, string>) {
+const activities = () =>
+  createNodeRebootActivities({
+    ...{ kubernetes: () => port, prometheus: () => null, etcd: () => null, hostImage: 'busybox' },
+    holderRun: () => Promise.resolve('running'),
+  });
+
+/** A node that has failed its checks: the lock as it was, and the record that says so. */
+function noting() {
   const campaign = new Campaign().at('Checking', { rebootAt: NOW, bootedAs: 'n1-boot-2' });
-  const { state } = campaign;
   const checking = campaign.next();
   if (checking.do !== 'checkNode') throw new Error(checking.do);
-  const lock = { ...ref, metadata: lockName, data: held(lockData(checking.record)) };
-  expect(await port.create(lock, { fieldManager: 'test' })).toMatchObject({ kind: 'written' });
   const verdict = { kind: 'fail', reason: 'MemoryLost', message: 'n1 has 16 % of its memory' } as const;
   campaign.take({ of: 'checkNode', verdict, kernel: '6.14' });
   const [record] = campaign.noted;
   if (record === undefined) throw new Error('nothing is noted');
-  const activities = createNodeRebootActivities({
-    ...{ kubernetes: () => port, prometheus: () => null, etcd: () => null, hostImage: 'busybox' },
-    holderRun: () => Promise.resolve('running'),
-  });
+  return { before: lockData(checking.record), record };
+}
+
+/** What the lock says afterwards. @param held what it said before */
+async function noted(held: (checking: Record<string, string>) => Record<string, string>) {
+  const { before, record } = noting();
+  const lock = { ...ref, metadata: lockName, data: held(before) };
+  expect(await port.create(lock, { fieldManager: 'test' })).toMatchObject({ kind: 'written' });
   const answer: unknown = await new MockActivityEnvironment().run(() =>
-    activities.noteStop({ spec: state.spec, record, deadline: 0 }),
+    activities().noteStop({ spec: spec(), record, deadline: Date.now() + 20_000 }),
   );
   const found = await port.get<KubeObject & { readonly data?: Record<string, string> }>(ref, {});
   return { answer, data: found.kind === 'read' ? (found.value.data ?? {}) : null };
@@ -47,7 +54,7 @@ async function noted(held: (checking: Record<string, string>) => Record<string, 
 
 test('the lock of a node that failed its checks says so, and how it is given back all the same', async () => {
   const { answer, data } = await noted((checking) => checking);
-  expect(answer).toEqual({ of: 'noteStop' });
+  expect(answer).toEqual({ of: 'noteStop', written: true });
   expect(data?.['reason']).toBe('MemoryLost: n1 has 16 % of its memory');
   expect(data?.['undo']).toMatch(/"\$AS_IT_IS" = n1 .*MemoryLost/);
   expect(data?.['undo']).toContain(`${cordonMark}-`);
@@ -57,4 +64,13 @@ test('a lock that somebody has released by then stays free', async () => {
   const { answer, data } = await noted(() => ({}));
   expect(answer).toMatchObject({ of: 'lockLost' });
   expect(data).toEqual({});
+});
+
+test('a lock that cannot be written in time is left, so that people are told', async () => {
+  const { record } = noting();
+  await server.stop();
+  const answer: unknown = await new MockActivityEnvironment().run(() =>
+    activities().noteStop({ spec: spec(), record, deadline: Date.now() + 200 }),
+  );
+  expect(answer).toEqual({ of: 'noteStop', written: false });
 });

@@ -24,5 +24,5 @@ export interface RebootStage {
   readonly since: number;
 }
 
-/** How long a node may take to come back before it hangs, seconds. */
-export const RETURN_SECONDS = 40;
+/** How long a node may take to come back before it hangs, seconds: longer than the control plane takes to see that it is gone. */
+export const RETURN_SECONDS = 60;
