@@ -174,7 +174,8 @@ test('NR-35 NR-91 a primary is promoted away before its pod and what serves its 
   expect(await kube(env, 'GET', path)).toMatchObject({ status: { targetPrimary: 'db-2' } });
   expect(hosts.asked('n1')).toBe(asked);
   expect(await isCordoned(stage.lab, 'n1')).toBe(false);
-  expect(await stage.lock()).toMatchObject({ node: 'n1', phase: 'Restoring' });
+  await waitFor('the lock says why', async () => (await stage.lock())['reason']?.startsWith('PrimariesStay'));
+  expect(await stage.lock()).toMatchObject({ node: 'n1', phase: 'Restored' });
   expect(await isThere('db-1')).toBe(true);
 
   // Now it does what it is told, and the disk leaves with the pod.
