@@ -27,6 +27,14 @@ function hasKubectl(): boolean {
 async function oneByHand(env: LabEnv, line: string): Promise<void> {
   const merge = (path: string, body: unknown) =>
     kube(env, 'PATCH', path, { body, contentType: 'application/merge-patch+json' });
+  const lock = /^\{ kubectl -n (\S+) get configmap (\S+) .* grep -qxF '(\S+)' /.exec(line);
+  if (lock !== null) {
+    const path = `/api/v1/namespaces/${lock[1] ?? ''}/configmaps/${lock[2] ?? ''}`;
+    const { data = {} } = await kube<{ data?: Record<string, string> }>(env, 'GET', path);
+    if (`${data['run'] ?? ''}/${data['node'] ?? ''}` !== lock[3])
+      throw new Error(`the lock is of another turn: ${line}`);
+    return;
+  }
   // Looks at the node, which the test has seen by itself.
   if (line.startsWith('{ kubectl get ') || line.startsWith('kubectl wait ')) return;
   const uncordon = /^kubectl uncordon (\S+)$/.exec(line);

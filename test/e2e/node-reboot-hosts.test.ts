@@ -293,6 +293,7 @@ test('a reboot of a node with ten pods costs at most 150 requests and 400 events
   await at.until('n2 is offered', (s) => s.waiting?.next.includes('--node n2 ') === true);
   const { requests, events } = await costsSince(env, at.handle, since);
   expect(requests.filter(({ what }) => what === 'create pods/eviction')).toHaveLength(10);
-  expect(requests.length).toBeLessThanOrEqual(150 - 5 * 4);
+  const steps = requests.map(({ step, what }) => `${step}: ${what}`).join('\n');
+  expect(requests.length, steps).toBeLessThanOrEqual(150 - 5 * 4);
   expect(events.length).toBeLessThan(400);
 });

@@ -47,7 +47,9 @@ export async function rebootByPod(
   if (seen.kind === 'unmeasured') return couldNot(seen.message);
   const judged = judgeReboot(seen.value.node, record, false, deadline, clock());
   if (judged.kind === 'done') return result('sent', judged.message);
-  if (judged.kind !== 'write') return result(judged.kind, judged.message);
+  if (judged.kind === 'rebooted') return result('rebooted', judged.message);
+  // The request of an earlier try may be under way still: then the node is not given back.
+  if (judged.kind !== 'write') return result(wasThere ? 'unknown' : judged.kind, judged.message);
   const script = rebootScript(before.bootId, clock() + podDeadlineSeconds * 1_000);
   const placed = await placeHostPod(port, { name, node, image, script, deadlineSeconds: podDeadlineSeconds }, signal);
   if (placed.kind === 'unmeasured') {

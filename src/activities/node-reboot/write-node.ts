@@ -18,7 +18,7 @@ type Intent =
 
 type Written =
   | { readonly kind: 'written' | 'nothing'; readonly message: string }
-  | { readonly kind: 'stale' | 'refused'; readonly message: string };
+  | { readonly kind: 'stale' | 'refused' | 'missing'; readonly message: string };
 
 /** See NodeRebootActivities.cordon. */
 export async function cordon(
@@ -36,13 +36,14 @@ export async function cordon(
     const mark = formatMark({ campaign: record.campaign, run: record.run });
     return { do: 'patch', body: { metadata: { annotations: { [cordonMark]: mark } }, spec: { unschedulable: true } } };
   });
-  if (written.kind === 'stale' || written.kind === 'refused') {
-    return { of: 'cordon', outcome: written.kind, message: written.message };
+  if (written.kind === 'stale') return { of: 'cordon', outcome: 'stale', message: written.message };
+  if (written.kind === 'refused' || written.kind === 'missing') {
+    return { of: 'cordon', outcome: 'refused', message: written.message };
   }
   return { of: 'cordon', outcome: 'cordoned', message: `node ${node} is cordoned` };
 }
 
-/** See NodeRebootActivities.uncordon and restoreNode. */
+/** See NodeRebootActivities.uncordon and restoreNode. A node that the cluster has no more is none to give back. */
 export async function uncordon<K extends 'uncordon' | 'restore'>(
   port: KubernetesPort,
   of: K,
@@ -62,6 +63,8 @@ export async function uncordon<K extends 'uncordon' | 'restore'>(
     const spec = judged.uncordon ? { spec: { unschedulable: null } } : {};
     return { do: 'patch', body: { metadata: { annotations: { [cordonMark]: null, [lastVisitMark]: at } }, ...spec } };
   });
+  if (written.kind === 'missing')
+    return { of, outcome: of === 'restore' ? 'done' : 'refused', message: written.message };
   if (written.kind === 'stale' || written.kind === 'refused') {
     return { of, outcome: 'refused', message: written.message };
   }
@@ -83,7 +86,9 @@ async function writeNode(
 ): Promise<Written> {
   for (;;) {
     const seen = await answered(() => readNode(port, name, signal), signal);
-    if (seen.kind === 'unmeasured') return { kind: 'refused', message: seen.message };
+    if (seen.kind === 'unmeasured') {
+      return { kind: seen.why === 'missing' ? 'missing' : 'refused', message: seen.message };
+    }
     const { node, object } = seen.value;
     const intent = decide(node);
     if (intent.do === 'nothing') return { kind: 'nothing', message: intent.message };
@@ -98,6 +103,7 @@ async function writeNode(
       },
     });
     if (outcome.kind === 'written') return { kind: 'written', message: '' };
+    if (outcome.kind === 'missing') return { kind: 'missing', message: outcome.message };
     if (outcome.kind !== 'conflict' && outcome.kind !== 'unknown') return { kind: 'refused', message: outcome.message };
     await sleep(pauseMs, signal);
   }

@@ -77,7 +77,7 @@ function force(state: CampaignState, action: ActionOf<'force'>, now: number): Ac
 
 /** Ends the campaign: at once, or after the node that cannot be given back any more. */
 function cancel(state: CampaignState, action: ActionOf<'cancel'>, now: number): ActionAnswer {
-  const { visit, stopped, name } = state;
+  const { visit, stopped, name, run } = state;
   const cancelled = { ...state, cancel: mark(action, now) };
   if (visit === null && stopped?.reason === 'LockLost') {
     return refused(
@@ -93,7 +93,7 @@ function cancel(state: CampaignState, action: ActionOf<'cancel'>, now: number): 
   }
   if (stopped !== null) {
     return refused(
-      `node ${visit.node} is out (${stopped.reason}), and nothing but a person can give it back: ${byHand(visit)}; or ${command('retry', name)} to look again, or ${command('release-lock', name, '--node', visit.node)} to leave it as it is`,
+      `node ${visit.node} is out (${stopped.reason}), and nothing but a person can give it back: ${handCommands({ run, visit }).join(' ')}; or ${command('retry', name)} to look again, or ${command('release-lock', name, '--node', visit.node)} to leave it as it is`,
     );
   }
   return accepted(
@@ -201,8 +201,4 @@ function recorded(state: CampaignState, action: NodeRebootAction, record: string
 
 function mark({ by, reason }: { readonly by: string; readonly reason: string }, now: number): PersonMark {
   return { by, reason, at: now };
-}
-
-function byHand(visit: Visit): string {
-  return handCommands(visit).join(' ');
 }

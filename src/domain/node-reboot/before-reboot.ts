@@ -43,6 +43,11 @@ export function gatesBefore(
     return notMet(read, visit, left, now, 'OutsideWindow');
   }
   if (before.kind === 'unmeasured') return notMet(read, visit, before.message, now);
+  const { bootId } = before.value;
+  if (visit.offeredBoot !== null && visit.offeredBoot !== bootId) {
+    const other = `node ${visit.node} runs boot ${bootId}, and not ${visit.offeredBoot} any more, for which its reboot was offered`;
+    return notMet(read, visit, other, now, 'CordonRefused');
+  }
   if (blocking.length > 0) return notMet(read, visit, describeBlocking(blocking), now);
   const passed = record(withUsed(read, used, visit, now), now, 'reading', gatesPassed(readings));
   const next = into(passed, visit, 'Cordoning', now, { before: before.value, gatesAt: at });

@@ -15,15 +15,28 @@ export const readLockByHand = `kubectl -n ${lockName.namespace} get configmap ${
 /** Gives the lock back by hand. */
 export const releaseLockByHand = `kubectl -n ${lockName.namespace} patch configmap ${lockName.name} --type=merge -p '{"data":null}'`;
 
+/** A visit, and the run whose turn it is, as the lock names it. */
+export interface Turn {
+  readonly run: string;
+  readonly visit: Visit;
+}
+
 /**
  * How a person goes on without Holdfast, at any phase of a visit: written into the lock with each phase, so that it is there
  * when nobody else is. Line by line, and each but the last ends in `&&`: pasted as lines or as one line, they stop at the first
- * that fails.
+ * that fails. They may be read long after they were written: the first one fails where the lock is not of this turn any more.
  */
-export function handCommands(visit: Visit): readonly string[] {
-  return [...nodeCommands(visit), releaseLockByHand].map((line, index, { length }) =>
-    index === length - 1 ? line : `${line} &&`,
-  );
+export function handCommands({ run, visit }: Turn): readonly string[] {
+  return chained([stillHeld(run, visit.node), ...nodeCommands(visit), releaseLockByHand]);
+}
+
+/** The part of them that is about the node, where the lock is not ours to give back; empty where nothing is left to be done. */
+export function handCommandsOfNode(visit: Visit): readonly string[] {
+  return chained(nodeCommands(visit));
+}
+
+function chained(lines: readonly string[]): readonly string[] {
+  return lines.map((line, index) => (index === lines.length - 1 ? line : `${line} &&`));
 }
 
 /**
@@ -61,6 +74,13 @@ function nodeCommands({ node, before, phase, stoppedFor }: Visit): readonly stri
     case 'Uncordoning':
       return [anotherBoot(node, before?.bootId ?? ''), `kubectl wait --for=condition=Ready node/${node}`, ...giveBack];
   }
+}
+
+/** Fails, and says so, where somebody has released the lock, or another turn has it. */
+function stillHeld(run: string, node: string): string {
+  const current = `kubectl -n ${lockName.namespace} get configmap ${lockName.name} -o jsonpath='{.data.run}/{.data.node}'`;
+  const other = `the lock is not of this turn of node ${node} any more: it says itself whose it is`;
+  return `{ ${current} | grep -qxF ${quoted(`${run}/${node}`)} || ! echo '${other}' ; }`;
 }
 
 /** Fails, and says so, as long as the node runs the boot that was to end, and where nobody answers. */

@@ -52,6 +52,7 @@ const visitSchema = z.strictObject({
   bootedAs: z.string().nullable(),
   hungSince: z.number().nullable(),
   uncordonedAt: z.number().nullable(),
+  offeredBoot: z.string().nullable(),
   staleRounds: z.number(),
   givingUp: z.strictObject({ reason: z.string(), message: z.string(), keepLock: z.boolean() }).nullable(),
   personNext: z.string().nullable(),
@@ -68,7 +69,7 @@ export function lockData({ campaign, run, visit: full, reason }: LockRecord): Re
     since: new Date(visit.since).toISOString(),
     run,
     reason: clip(reason),
-    undo: handCommands(visit).join('\n'),
+    undo: handCommands({ run, visit }).join('\n'),
     visit: JSON.stringify(visit),
   };
 }

@@ -1,7 +1,7 @@
 import { appendEvidence } from '../core/evidence.ts';
 import { notification } from '../core/notification.ts';
 import type { Verdict } from '../core/verdict.ts';
-import { handCommands } from './by-hand.ts';
+import { handCommands, handCommandsOfNode } from './by-hand.ts';
 import type { CampaignState } from './state.ts';
 import { inPhase, type GivingUp, type Visit, type VisitPhase } from './visit.ts';
 
@@ -75,7 +75,10 @@ export function readAnew(
   return giveUp(state, visit, 'GatesTooSlow', why, now);
 }
 
-/** Only a person lets it go on. Lock and node stay as they are, and the person is told how to go on without Holdfast. */
+/**
+ * Only a person lets it go on. Lock and node stay as they are, and the person is told how to go on without Holdfast: about the
+ * node alone, where the lock is not ours.
+ */
 export function stop(state: CampaignState, visit: Visit, reason: string, message: string, now: number): CampaignState {
   // A step of its own, so that it is written to the lock and what comes late is not.
   const halted = { ...visit, step: visit.step + 1, stoppedFor: { reason, message } };
@@ -85,7 +88,9 @@ export function stop(state: CampaignState, visit: Visit, reason: string, message
     'outcome',
     `${reason}: ${message}`,
   );
-  return page(stopped, halted, reason, `${message}. By hand: ${handCommands(halted).join(' ')}`, now);
+  const commands = state.holds ? handCommands({ run: state.run, visit: halted }) : handCommandsOfNode(halted);
+  const text = commands.length === 0 ? message : `${message}. By hand: ${commands.join(' ')}`;
+  return page(stopped, halted, reason, text, now);
 }
 
 /** A person is wanted now. Nothing goes on before the page is delivered. */

@@ -4,6 +4,7 @@ import type { Waiting } from './command.ts';
 import { effectiveMode } from './effective-mode.ts';
 import { describeBlocking, judgeGates } from './gate.ts';
 import { lockStanding, type LockRecord } from './lock.ts';
+import { isLeftCordoned, leftCordoned } from './node.ts';
 import { isApproved, offerHash, rebootOffer } from './offer.ts';
 import { selectNode, type NextNode } from './select-node.ts';
 import { sentinelId } from './sentinel.ts';
@@ -28,13 +29,17 @@ export function nextVisit(
     if (mode.mode !== 'Enforce') return { waiting: { kind: 'enforce', node, reasons: mode.reasons } };
     return { visit: adopted(standing.record.visit, now), replaces: standing.record };
   }
+  const left = observation.nodes.kind === 'read' ? observation.nodes.value.find(isLeftCordoned) : undefined;
+  if (left !== undefined) {
+    return { waiting: { kind: 'refused', node: left.name, reason: 'LeftCordoned', message: leftCordoned(left) } };
+  }
   const selection = selectNode(spec, observation, state.done);
   if (selection.kind === 'none') return { waiting: { kind: 'sentinel' } };
   if (selection.kind !== 'next') return { waiting: selection };
   const held = whatHolds(state, selection.next, mode, now);
   if (held !== null) return { waiting: held };
-  const { node, sentinel } = selection.next;
-  return { visit: newVisit(node, sentinelId(sentinel), sentinel.kernel, now), replaces: null };
+  const { node, sentinel, bootId } = selection.next;
+  return { visit: newVisit(node, sentinelId(sentinel), sentinel.kernel, now, bootId), replaces: null };
 }
 
 /** P1, and the gates as they were seen from outside the lock. */

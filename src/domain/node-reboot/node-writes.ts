@@ -76,9 +76,13 @@ export type UncordonJudgement =
  * which comes late, from a worker that was taken for dead, is refused.
  */
 export function judgeUncordon(node: NodeReading, record: LockRecord): UncordonJudgement {
-  const { name, cordonedBy, bootId } = node;
+  const { name, cordonedBy, bootId, unschedulable } = node;
   const { rebootAt, bootedAs, before } = record.visit;
-  if (cordonedBy === null) return { kind: 'write', uncordon: false };
+  if (cordonedBy === null) {
+    if (!unschedulable || before === null || before.unschedulable) return { kind: 'write', uncordon: false };
+    const message = `node ${name} is cordoned, and somebody has taken our mark off, so that nobody can say whose cordon it is: uncordon it, or say release-lock to leave it`;
+    return { kind: 'refused', message };
+  }
   if (cordonedBy.campaign !== record.campaign) {
     return { kind: 'refused', message: `node ${name} carries the mark of campaign ${cordonedBy.campaign}` };
   }

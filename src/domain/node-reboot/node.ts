@@ -1,4 +1,5 @@
 import { unmeasured, type Unmeasured } from '../core/verdict.ts';
+import { cordonMark } from './by-hand.ts';
 
 /** A node of the cluster, as the API server tells of it. */
 export interface NodeReading {
@@ -69,6 +70,16 @@ export interface NodeOut {
  */
 export function nodesOut(nodes: readonly NodeReading[], except: string | null): readonly NodeOut[] {
   return nodes.filter(({ name }) => name !== except).flatMap(outOf);
+}
+
+/** Whether a node carries our cordon. Where the lock is free, nobody takes it off. */
+export function isLeftCordoned({ unschedulable, cordonedBy }: NodeReading): boolean {
+  return unschedulable && cordonedBy !== null;
+}
+
+/** That nobody takes the mark of a node off, and how a person does. */
+export function leftCordoned({ name, cordonedBy }: NodeReading): string {
+  return `node ${name} carries the mark of campaign ${cordonedBy?.campaign ?? ''}, whose lock is gone: look at it, then kubectl uncordon ${name} && kubectl annotate node ${name} ${cordonMark}-`;
 }
 
 function outOf({ name, ready, unschedulable, cordonedBy }: NodeReading): NodeOut[] {

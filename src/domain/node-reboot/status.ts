@@ -138,14 +138,14 @@ function phaseOf(state: CampaignState, now: number): CampaignPhase {
   return command.do === 'wait' && command.for.kind === 'sentinel' ? 'Idle' : 'Waiting';
 }
 
-function turnStatus({ visit }: CampaignState): TurnStatus | null {
+function turnStatus({ run, visit }: CampaignState): TurnStatus | null {
   if (visit === null) return null;
   const { node, phase, since, startedAt, before, bootedAs } = visit;
   return {
     ...{ node, phase, since: iso(since), startedAt: iso(startedAt) },
     bootBefore: before?.bootId ?? null,
     bootAfter: bootedAs,
-    byHand: handCommands(visit),
+    byHand: handCommands({ run, visit }),
   };
 }
 

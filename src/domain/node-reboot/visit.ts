@@ -4,6 +4,8 @@
  */
 export interface Visit {
   readonly node: string;
+  /** The boot that was offered, and approved where that is asked for; null where it is not known. */
+  readonly offeredBoot: string | null;
   /** Of the sentinel that it is rebooted for. */
   readonly sentinel: string;
   /** The kernel that it is to come back with; null where the sentinel names none. */
@@ -84,9 +86,16 @@ export interface GivingUp {
 }
 
 /** A visit at its beginning. @param now epoch milliseconds */
-export function newVisit(node: string, sentinel: string, kernel: string | null, now: number): Visit {
+export function newVisit(
+  node: string,
+  sentinel: string,
+  kernel: string | null,
+  now: number,
+  offeredBoot: string | null = null,
+): Visit {
   return {
     node,
+    offeredBoot,
     sentinel,
     kernel,
     startedAt: now,

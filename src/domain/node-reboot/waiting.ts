@@ -115,7 +115,7 @@ function inWords(state: CampaignState, waiting: Waiting): Omit<CampaignWaiting, 
       return { reason: 'Unmeasured', for: waiting.message, who: 'outside', next: 'it is read again' };
     case 'person': {
       const at = state.stopped === null ? {} : { since: iso(state.stopped.at) };
-      const byHand = visit === null ? '' : `; by hand: ${handCommands(visit).join(' ')}`;
+      const byHand = visit === null ? '' : `; by hand: ${handCommands({ run: state.run, visit }).join(' ')}`;
       return {
         reason: waiting.reason,
         for: `${waiting.reason}: ${waiting.message}`,

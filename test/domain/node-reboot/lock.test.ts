@@ -78,11 +78,12 @@ describe('what the lock says', () => {
 
   test('a node that a person had cordoned is not uncordoned by hand either', () => {
     const cordoned = { ...later.visit, before: { ...before, unschedulable: true } };
-    expect(handCommands(cordoned).join()).not.toContain('uncordon');
+    expect(handCommands({ run: 'run-1', visit: cordoned }).join()).not.toContain('uncordon');
   });
 
   test('tells at each phase how to give the lock back', () => {
-    for (const phase of visitPhases) expect(handCommands({ ...visit, phase })).toContain(releaseLockByHand);
+    for (const phase of visitPhases)
+      expect(handCommands({ run: 'run-1', visit: { ...visit, phase } })).toContain(releaseLockByHand);
   });
 });
 

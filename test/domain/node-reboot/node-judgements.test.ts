@@ -148,8 +148,18 @@ describe('a write to a node', () => {
       kind: 'write',
       uncordon: false,
     });
-    expect(judgeUncordon({ ...ours, cordonedBy: null }, record)).toEqual({ kind: 'write', uncordon: false });
     expect(judgeUncordon({ ...ours, cordonedBy: { campaign: 'green', run: 'x' } }, record).kind).toBe('refused');
+  });
+
+  test("a cordon of which the mark is gone is nobody's, and is not said to be given back", () => {
+    const unmarked = { ...ours, cordonedBy: null };
+    expect(judgeUncordon(unmarked, record)).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('our mark') as string,
+    });
+    expect(judgeUncordon({ ...unmarked, unschedulable: false }, record)).toEqual({ kind: 'write', uncordon: false });
+    const people = { ...record, visit: { ...record.visit, before: { ...before, unschedulable: true } } };
+    expect(judgeUncordon(unmarked, people)).toEqual({ kind: 'write', uncordon: false });
   });
 
   test('after a reboot a node is uncordoned on the boot that was checked, and on no other', () => {

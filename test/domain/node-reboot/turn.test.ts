@@ -176,6 +176,34 @@ describe('the turn of a node', () => {
     expect(nextCommand(written, now)).toMatchObject({ do: 'wait', for: { kind: 'person', reason: 'MemoryLost' } });
   });
 
+  test('a node that runs another boot by now than was offered is given back, and offered anew', () => {
+    const campaign = new Campaign().at('Gating', { offeredBoot: 'n1-boot-0', before: null });
+    const seen = { of: 'gatesBefore', readings: [], before: read(before), at: campaign.now } as const;
+    campaign.take(seen);
+    expect(campaign.state.visit?.givingUp).toMatchObject({ reason: 'CordonRefused', keepLock: false });
+  });
+
+  test('a node that still carries our cordon once the lock is free holds back the rest, with the commands that take it off', () => {
+    const campaign = new Campaign();
+    const seen = observation(['n2']);
+    const nodes = read([
+      node('n1', { unschedulable: true, cordonedBy: { campaign: 'control-plane', run: 'run-0' } }),
+      node('n2'),
+      node('n3'),
+    ]);
+    const waits = campaign.sees({ ...seen, nodes });
+    expect(waits).toMatchObject({ do: 'wait', for: { kind: 'refused', node: 'n1', reason: 'LeftCordoned' } });
+    expect(JSON.stringify(waits)).toContain('kubectl uncordon n1 && kubectl annotate node n1');
+  });
+
+  test("whoever has lost the lock is not told how to release it: it may be somebody else's", () => {
+    const campaign = new Campaign().at('Draining');
+    campaign.take({ of: 'lockLost', message: 'the lock is held by campaign b' });
+    const [page] = campaign.state.pages;
+    expect(page?.text).toContain('kubectl uncordon n1');
+    expect(page?.text).not.toContain('patch configmap');
+  });
+
   test('a lock that is kept after a node was given back says that it was, and why', () => {
     const campaign = new Campaign().at('Draining');
     campaign.take({ of: 'drain', outcome: 'blocked', message: 'pod shop/web-0 stays' });

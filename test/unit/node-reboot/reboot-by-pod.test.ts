@@ -37,7 +37,7 @@ const unanswered: Outcome = { kind: 'unknown', cause: 'timeout', message: 'no an
 /** What a try comes to. @param creates the answers to each creation of the pod, in order */
 async function outcome(
   wasThere: boolean,
-  of: { pod?: Reading<object>; node?: Reading<object>; creates?: Outcome[] } = {},
+  of: { pod?: Reading<object>; node?: Reading<object>; creates?: Outcome[]; now?: number } = {},
 ): Promise<string> {
   const creates = [...(of.creates ?? [written])];
   const port = {
@@ -45,7 +45,7 @@ async function outcome(
     create: () => Promise.resolve(creates.shift()),
   } as unknown as KubernetesPort;
   const { signal } = new AbortController();
-  return (await rebootByPod(port, 'busybox', record, wasThere, NOW + 60_000, () => NOW, signal)).outcome;
+  return (await rebootByPod(port, 'busybox', record, wasThere, NOW + 60_000, () => of.now ?? NOW, signal)).outcome;
 }
 
 test('a boot is told to end once its pod is there, and refused only where none can be', async () => {
@@ -53,6 +53,15 @@ test('a boot is told to end once its pod is there, and refused only where none c
   expect(await outcome(true)).toBe('sent');
   expect(await outcome(false, { creates: [forbidden] })).toBe('refused');
   expect(await outcome(false, { node: denied })).toBe('refused');
+});
+
+test('where an earlier try may have placed the pod, its node is not given back: the request may be under way still', async () => {
+  const late = NOW + 60_001;
+  expect(await outcome(false, { now: late })).toBe('stale');
+  expect(await outcome(true, { now: late })).toBe('unknown');
+  const uncordoned = { ...node, spec: {} };
+  expect(await outcome(false, { node: read(uncordoned) })).toBe('refused');
+  expect(await outcome(true, { node: read(uncordoned) })).toBe('unknown');
 });
 
 test('a pod that an earlier try has placed counts, whatever can be read of its node', async () => {

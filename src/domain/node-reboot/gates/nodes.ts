@@ -1,6 +1,5 @@
 import { fail, pass, type Reading, type Verdict } from '../../core/verdict.ts';
-import { nodesOut, unheard, type NodeReading } from '../node.ts';
-import { cordonMark } from '../by-hand.ts';
+import { leftCordoned, nodesOut, unheard, type NodeReading } from '../node.ts';
 import type { GateReading, GateStage } from '../gate.ts';
 
 /**
@@ -29,11 +28,7 @@ function judge(nodes: Reading<readonly NodeReading[]>, turn: string, stage: Gate
   const own = nodes.value.find(({ name }) => name === turn);
   if (own === undefined) return fail('NodeGone', `the cluster has no node ${turn}`);
   if (stage === 'before' && own.cordonedBy !== null) {
-    const { campaign } = own.cordonedBy;
-    return fail(
-      'LeftCordoned',
-      `node ${turn} carries the mark of campaign ${campaign}, whose lock is gone: look at it, then kubectl uncordon ${turn} && kubectl annotate node ${turn} ${cordonMark}-`,
-    );
+    return fail('LeftCordoned', leftCordoned(own));
   }
   const out = nodesOut(nodes.value, turn);
   if (out.length > 0) return fail('NodeOut', out.map(({ message }) => message).join(', '));
