@@ -1,16 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { neededRoles } from '../../src/domain/keycloak-flow/needed-roles.ts';
+import { stands, textOf, wordsToldBy } from './runbook-words.ts';
 
 const runbook = textOf('docs/keycloak-flow.md');
-
-function textOf(path: string): string {
-  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-}
-
-function stands(word: string): boolean {
-  return new RegExp(`(?<![A-Za-z])${word}(?![A-Za-z])`).test(runbook);
-}
 
 /** Words in the code that nobody is told as a phase, reason, condition or notification. */
 const others = new Set(
@@ -28,12 +21,7 @@ const sources = ['src/domain/keycloak-flow', 'src/activities/keycloak'].flatMap(
 );
 
 test.each(sources)('every word with which %s says why stands in the runbook of login flows', (source) => {
-  const code = textOf(source)
-    .split('\n')
-    .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
-    .join('\n');
-  const words = [...code.matchAll(/'([A-Z][A-Za-z]*)'/g)].map(([, word = '']) => word);
-  expect([...new Set(words)].filter((word) => !others.has(word) && !stands(word))).toEqual([]);
+  expect(wordsToldBy(source).filter((word) => !others.has(word) && !stands(word, runbook))).toEqual([]);
 });
 
 test('each refusal of the choke point is told as it is named', () => {
@@ -41,7 +29,7 @@ test('each refusal of the choke point is told as it is named', () => {
     /export type RefusalReason =([^;]+);/.exec(textOf('src/domain/keycloak-flow/refusal.ts')) ?? [];
   const reasons = [...union.matchAll(/'(\w+)'/g)].map(([, word = '']) => word);
   expect(reasons.length).toBeGreaterThan(5);
-  expect(reasons.filter((reason) => !stands(`Refused${reason}`))).toEqual([]);
+  expect(reasons.filter((reason) => !stands(`Refused${reason}`, runbook))).toEqual([]);
 });
 
 describe('the roles of the runbook', () => {

@@ -1,19 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { actionNames } from '../../src/domain/node-reboot/actions.ts';
 import { cordonMark, readLockByHand, releaseLockByHand } from '../../src/domain/node-reboot/by-hand.ts';
 import { gatesSchema } from '../../src/domain/node-reboot/gates-spec.ts';
 import { campaignPhases } from '../../src/domain/node-reboot/status.ts';
+import { stands, textOf, wordsToldBy } from './runbook-words.ts';
 
 const runbook = textOf('docs/node-reboot.md');
-
-function textOf(path: string): string {
-  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-}
-
-function stands(word: string): boolean {
-  return new RegExp(`(?<![A-Za-z])${word}(?![A-Za-z])`).test(runbook);
-}
 
 /** Words in the code that nobody is told as a phase or reason. */
 const others = new Set(
@@ -31,12 +24,7 @@ const sources = ['src/domain/node-reboot', 'src/domain/node-reboot/gates', 'src/
   .filter((path) => path.endsWith('.ts') && !/host-readiness|prometheus-answer/.test(path));
 
 test.each(sources)('every word with which %s says why stands in the runbook of reboots', (source) => {
-  const code = textOf(source)
-    .split('\n')
-    .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
-    .join('\n');
-  const words = [...code.matchAll(/'([A-Z][A-Za-z]*)'/g)].map(([, word = '']) => word);
-  expect([...new Set(words)].filter((word) => !others.has(word) && !stands(word))).toEqual([]);
+  expect(wordsToldBy(source).filter((word) => !others.has(word) && !stands(word, runbook))).toEqual([]);
 });
 
 describe('the runbook of reboots', () => {
@@ -44,7 +32,7 @@ describe('the runbook of reboots', () => {
     const gates = ['nodes', 'locks', 'drain', ...Object.keys(gatesSchema.shape)];
     const verbs = actionNames.filter((name) => name !== 'applySpec' && name !== 'runNow');
     const commands = verbs.map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
-    expect([...campaignPhases, ...gates, ...commands].filter((word) => !stands(word))).toEqual([]);
+    expect([...campaignPhases, ...gates, ...commands].filter((word) => !stands(word, runbook))).toEqual([]);
   });
 
   test('has each gate of the spec under the names by which one is set aside', () => {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { heldReasons, rolloutSteps, targetPhases } from '../../src/domain/release/plan.ts';
 import {
@@ -11,16 +10,9 @@ import {
 } from '../../src/domain/release/reasons.ts';
 import { conditionReasons, releaseConditionTypes } from '../../src/domain/release/release-conditions.ts';
 import { releasePhases } from '../../src/domain/release/release-phase.ts';
+import { stands, textOf, wordsToldBy } from './runbook-words.ts';
 
-const runbook = textOf('../../docs/release.md');
-
-function textOf(path: string): string {
-  return readFileSync(new URL(path, import.meta.url), 'utf8');
-}
-
-function stands(word: string, text: string): boolean {
-  return new RegExp(`(?<![A-Za-z])${word}(?![A-Za-z])`).test(text);
-}
+const runbook = textOf('docs/release.md');
 
 /** The first cells of the tables under a heading. */
 function firstCells(heading: string): string {
@@ -102,10 +94,6 @@ const others = new Set(
 );
 
 test.each(sources)('every word with which %s says why stands in the runbook', (source) => {
-  const code = textOf(`../../src/${source}`)
-    .split('\n')
-    .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
-    .join('\n');
-  const words = [...code.matchAll(/'([A-Z][A-Za-z]+)'/g)].map(([, word = '']) => word);
-  expect([...new Set(words)].filter((word) => !others.has(word) && !stands(word, runbook))).toEqual([]);
+  const words = wordsToldBy(`src/${source}`);
+  expect(words.filter((word) => !others.has(word) && !stands(word, runbook))).toEqual([]);
 });
