@@ -1,8 +1,8 @@
+import { clipped } from '../core/clipped.ts';
 import type { Unmeasured } from '../core/verdict.ts';
 import type { Candidate } from './candidate-name.ts';
 import { nextConstruction } from './construction.ts';
 import type { DesiredState } from './desired.ts';
-import { clipped } from './passes.ts';
 import { isOurs, verify, type FlowReadBack } from './read-back.ts';
 
 /** What a name of a candidate stands for in the realm. Plain JSON. */

@@ -1,3 +1,4 @@
+import { clipped } from '../core/clipped.ts';
 import { read, unmeasured, type Reading, type Unmeasured } from '../core/verdict.ts';
 import type { SwitchReading } from './bind-switch.ts';
 import { candidates, treeHash } from './candidate-name.ts';
@@ -5,7 +6,6 @@ import { candidateState, type CandidateReading } from './candidate.ts';
 import type { DesiredState } from './desired.ts';
 import { enrolmentAction } from './desired.ts';
 import { describeDrift, policyDrift } from './policy.ts';
-import { clipped } from './passes.ts';
 import { policyPrefix, type PolicyKey } from './policy-keys.ts';
 import type { FlowReadBack } from './read-back.ts';
 import { readRealmMarks, type RealmMarks } from './realm-marks.ts';

@@ -1,3 +1,5 @@
+import { clipped } from '../core/clipped.ts';
+
 /** The three passes, in the order in which they are made. None waits for another, and none stops another. */
 export const passNames = ['policy', 'requiredAction', 'flow'] as const;
 export type PassName = (typeof passNames)[number];
@@ -55,11 +57,6 @@ export function exitCodeOf(outcome: PassOutcome): (typeof exitCodes)[PassOutcome
 const longestMessage = 1_500;
 const longestDifference = 300;
 const mostDifferences = 100;
-
-/** A text of at most so many characters. */
-export function clipped(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
-}
 
 /** A result; nothing differs and nothing was written unless said. */
 export function passResult(

@@ -1,3 +1,4 @@
+import { clipped } from '../core/clipped.ts';
 import type { KeycloakFlowStatus } from './status.ts';
 
 const mostLines = 60;
@@ -21,5 +22,5 @@ export function statusText(status: KeycloakFlowStatus): string {
 }
 
 function clip(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
+  return clipped(text, 300);
 }

@@ -1,5 +1,5 @@
+import { clipped } from '../core/clipped.ts';
 import { redactJson } from '../core/redact.ts';
-import { clipped } from './passes.ts';
 import { sameConfig, samePlace, sameRow, type FlowTree, type TreeRow } from './tree.ts';
 
 const longestValue = 200;

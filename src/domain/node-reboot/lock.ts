@@ -1,3 +1,4 @@
+import { clipped } from '../core/clipped.ts';
 import { z } from 'zod';
 import { unmeasured, type Reading } from '../core/verdict.ts';
 import { visitPhases, type Visit } from './visit.ts';
@@ -76,7 +77,7 @@ export function lockData({ campaign, run, visit: full, reason }: LockRecord): Re
 
 /** An object of more than a megabyte is not taken, and a message may name each volume of a cluster. */
 function clip(text: string): string {
-  return text.length <= 2_000 ? text : `${text.slice(0, 2_000)} …`;
+  return clipped(text, 2_000);
 }
 
 function bounded(visit: Visit): Visit {

@@ -1,3 +1,4 @@
+import { clipped } from '../core/clipped.ts';
 import type { NodeRebootStatus } from './status.ts';
 
 /** A NodeReboot as the Temporal UI shows it: Markdown, short. */
@@ -19,5 +20,5 @@ export function statusText(status: NodeRebootStatus): string {
 }
 
 function clip(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
+  return clipped(text, 300);
 }

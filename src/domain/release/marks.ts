@@ -1,3 +1,4 @@
+import { clipped } from '../core/clipped.ts';
 import { z } from 'zod';
 import { read, unmeasured, type Reading } from '../core/verdict.ts';
 import type { BlockMark, Marks, Placement } from './observation.ts';
@@ -178,7 +179,7 @@ function blockMark(mark: {
   return {
     image: mark.image,
     at: mark.at,
-    reason: mark.reason.length > REASON_LENGTH ? `${mark.reason.slice(0, REASON_LENGTH - 1)}…` : mark.reason,
+    reason: clipped(mark.reason, REASON_LENGTH),
     ...(mark.cooldownUntil === undefined ? {} : { cooldownUntil: mark.cooldownUntil }),
     ...(mark.cooldownOnly === undefined ? {} : { cooldownOnly: mark.cooldownOnly }),
   };

@@ -1,3 +1,4 @@
+import { clipped } from '../core/clipped.ts';
 import { command } from './commands.ts';
 import type { ReleaseStatus } from './status.ts';
 import type { TargetStatus } from './target-status.ts';
@@ -38,5 +39,5 @@ function targetText(target: TargetStatus): string {
 }
 
 function clip(text: string): string {
-  return text.length > 300 ? `${text.slice(0, 299)}…` : text;
+  return clipped(text, 300);
 }

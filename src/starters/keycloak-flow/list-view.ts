@@ -1,3 +1,4 @@
+import { clipped } from '../../domain/core/clipped.ts';
 import type { KeycloakFlowStatus } from '../../domain/keycloak-flow/status.ts';
 import type { Listed } from '../list-entities.ts';
 import { paintPhase } from '../output/paint.ts';
@@ -19,10 +20,6 @@ function row({ name, status, problem }: Listed<KeycloakFlowStatus>): string[] {
     status.realm,
     bound === null ? '?' : bound.alias,
     candidate === null ? '-' : candidate.alias,
-    waiting === null ? '-' : `${clipped(waiting.for)} (${waiting.who})`,
+    waiting === null ? '-' : `${clipped(waiting.for, 100)} (${waiting.who})`,
   ];
-}
-
-function clipped(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
 }

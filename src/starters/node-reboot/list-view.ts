@@ -1,3 +1,4 @@
+import { clipped } from '../../domain/core/clipped.ts';
 import type { NodeRebootStatus } from '../../domain/node-reboot/status.ts';
 import type { Listed } from '../list-entities.ts';
 import { paintPhase } from '../output/paint.ts';
@@ -20,10 +21,6 @@ function row({ name, status, problem }: Listed<NodeRebootStatus>): string[] {
     turn?.node ?? '-',
     `${nodes.filter(({ reboot }) => reboot === 'done').length}`,
     `${nodes.filter(({ reboot }) => reboot === 'wanted').length}`,
-    waiting === null ? '-' : `${clipped(waiting.for)} (${waiting.who})`,
+    waiting === null ? '-' : `${clipped(waiting.for, 100)} (${waiting.who})`,
   ];
-}
-
-function clipped(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
 }

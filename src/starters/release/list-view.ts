@@ -1,3 +1,4 @@
+import { clipped } from '../../domain/core/clipped.ts';
 import { paintPhase } from '../output/paint.ts';
 import { table } from '../output/table.ts';
 import type { ReleaseStatus } from '../../domain/release/status.ts';
@@ -20,10 +21,6 @@ function row({ name, status, problem }: Listed<ReleaseStatus>): string[] {
     mode === effectiveMode ? mode : `${mode} (${effectiveMode})`,
     `${current}/${targets.length}`,
     labels.length <= 2 ? labels.join(', ') || '-' : `${labels[0]} and ${labels.length - 1} more`,
-    waiting === null ? '-' : `${clipped(waiting.for)} (${waiting.who})`,
+    waiting === null ? '-' : `${clipped(waiting.for, 100)} (${waiting.who})`,
   ];
-}
-
-function clipped(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
 }
