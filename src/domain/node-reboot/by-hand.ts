@@ -44,7 +44,7 @@ function chained(lines: readonly string[]): readonly string[] {
  * the node is theirs: it does not ask whether it may work although it failed.
  */
 export function nodeCommand(visit: Visit): string {
-  return nodeCommands({ ...visit, stoppedFor: null }).join(' && ');
+  return handCommandsOfNode({ ...visit, stoppedFor: null }).join(' ');
 }
 
 function nodeCommands({ node, before, phase, stoppedFor }: Visit): readonly string[] {

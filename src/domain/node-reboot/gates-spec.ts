@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eachOnce } from '../core/each-once.ts';
 import { duration } from '../core/duration.ts';
 import { dnsLabel, dnsName } from '../core/kubernetes-name.ts';
 
@@ -135,12 +136,7 @@ export const gatesSchema = z.strictObject({
         }),
     )
     .max(50)
-    .superRefine((gates, context) => {
-      for (const [index, { name }] of gates.entries()) {
-        if (gates.findIndex((one) => one.name === name) === index) continue;
-        context.addIssue({ code: 'custom', path: [index, 'name'], message: `gate "${name}" is named already` });
-      }
-    })
+    .superRefine(eachOnce(({ name }) => `gate "${name}"`, 'name'))
     .default([])
     .describe('Gates of your own.'),
 });

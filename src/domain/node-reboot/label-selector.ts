@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { own } from '../core/own.ts';
 
+export const selectorOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
+
 const requirementSchema = z.object({
   key: z.string(),
-  operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+  operator: z.enum(selectorOperators),
   values: z.array(z.string()).nullish(),
 });
 

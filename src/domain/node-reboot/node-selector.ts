@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { selectorOperators } from './label-selector.ts';
 
 /** By which labels a spec chooses its nodes: as in Kubernetes, and never nothing at all, which would be every node. */
 
@@ -19,7 +20,7 @@ const valueSchema = z
 const requirementSchema = z
   .strictObject({
     key: keySchema.describe('The key of a label.'),
-    operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('As in Kubernetes.'),
+    operator: z.enum(selectorOperators).describe('As in Kubernetes.'),
     values: z.array(valueSchema).min(1).max(100).optional().describe('For In and NotIn alone.'),
   })
   .superRefine(({ operator, values }, context) => {

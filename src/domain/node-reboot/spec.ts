@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { approverSchema } from '../core/approver.ts';
 import { duration, formatDuration } from '../core/duration.ts';
+import { eachOnce } from '../core/each-once.ts';
 import { modeSchema } from '../core/mode.ts';
 import { longestOpen, windowSchema } from '../core/window.ts';
 import { gatesSchema } from './gates-spec.ts';
@@ -98,12 +99,7 @@ export const nodeRebootSpec = z
     incumbents: z
       .array(incumbentSchema)
       .max(10)
-      .superRefine((all, context) => {
-        for (const [index, { namespace, daemonSet }] of all.entries()) {
-          if (all.findIndex((one) => one.namespace === namespace && one.daemonSet === daemonSet) === index) continue;
-          context.addIssue({ code: 'custom', path: [index], message: `${namespace}/${daemonSet} is named already` });
-        }
-      })
+      .superRefine(eachOnce(({ namespace, daemonSet }) => `${namespace}/${daemonSet}`))
       .default([])
       .describe('Reboot daemons that Holdfast replaces.'),
     method: methodSchema.prefault({ pod: {} }).describe('How a boot is told to end.'),
